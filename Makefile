@@ -1,0 +1,39 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both set up their own environment first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+endif
+READY := $(VENV)/ready
+
+.PHONY: demo test check bench lock clean
+
+demo: $(READY)
+	$(BIN)/sparsedensity fit titanic --output titanic.json --report titanic.html
+
+test: $(READY) check
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(READY): requirements-dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -c "open('$(READY)', 'w').close()"
+
+# Pins every development dependency with its hashes (needs uv; see CONTRIBUTING.md).
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --group dev pyproject.toml --output-file requirements-dev.txt
+
+clean:
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.import_linter_cache', '.hypothesis')]"

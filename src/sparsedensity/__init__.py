@@ -1,0 +1,55 @@
+"""Interpretable density estimation for tables of categories.
+
+>>> from sparsedensity import GreedyTree, datasets
+>>> tree = GreedyTree().fit(datasets.load("titanic"))
+>>> tree.probability({"class": "3rd", "age": "child"}) < 0.04
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from sparsedensity.version import __version__
+
+if TYPE_CHECKING:
+    from sparsedensity import datasets
+    from sparsedensity.domain import Domain, Feature
+    from sparsedensity.estimators import Explanation, GreedyTree, Histogram, load
+    from sparsedensity.report.model import Leaf
+
+_HOMES = {
+    "Domain": "sparsedensity.domain",
+    "Explanation": "sparsedensity.estimators",
+    "Feature": "sparsedensity.domain",
+    "GreedyTree": "sparsedensity.estimators",
+    "Histogram": "sparsedensity.estimators",
+    "Leaf": "sparsedensity.report.model",
+    "load": "sparsedensity.estimators",
+}
+
+__all__ = [
+    "Domain",
+    "Explanation",
+    "Feature",
+    "GreedyTree",
+    "Histogram",
+    "Leaf",
+    "__version__",
+    "datasets",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for, so that importing the package stays instant."""
+    if name == "datasets":
+        return importlib.import_module("sparsedensity.datasets")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,90 @@
+"""The fitted density: one probability for every leaf of a structure, spread evenly over the leaf's volume.
+
+:class:`Density` answers everything a user asks: the log density of rows, the probability of events, marginal and
+conditional distributions, how unusual a row is, and new rows. It reads codes and writes codes; labels are the
+business of the estimators.
+
+An event is an array with one number for every value of the domain: 1 where the value is in it, 0 where not, and
+in between where an interval cuts a bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.density.boxes import Boxes
+from sparsedensity.density.points import Points
+from sparsedensity.structures import Cells, RuleList, Structure, Tree
+from sparsedensity.table import Codes, Floats
+
+TIE = 1e-9
+"""Log densities this close are ties wherever densities are ranked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """A structure, the weight in each leaf, and the log probability of each leaf."""
+
+    structure: Structure
+    weights: Floats
+    log_probabilities: Floats
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probability of every leaf."""
+        return np.exp(self.log_probabilities)
+
+    @cached_property
+    def log_densities(self) -> Floats:
+        """The log density in every leaf; minus infinity where a leaf has no volume or no probability."""
+        with np.errstate(invalid="ignore"):
+            logs = self.log_probabilities - self.structure.log_volumes
+        return np.where(self.log_probabilities == -np.inf, -np.inf, logs)
+
+    @cached_property
+    def unusualness(self) -> Floats:
+        """For every leaf, the share of the mass that is denser (ties apart)."""
+        order = np.argsort(-self.log_densities, kind="stable")
+        sorted_logs = self.log_densities[order]
+        mass = np.concatenate([[0.0], np.cumsum(self.probabilities[order])])
+        denser = np.searchsorted(-sorted_logs, -(self.log_densities + TIE), side="left")
+        shares: Floats = np.clip(mass[denser], 0.0, 1.0)
+        return shares
+
+    def probability(self, event: Floats) -> float:
+        """The mass of an event."""
+        return float(np.clip(self._parts.masses(self.probabilities, event).sum(), 0.0, 1.0))
+
+    def leaf_shares(self, event: Floats) -> Floats:
+        """How the mass of an event divides over the leaves."""
+        masses = self._parts.masses(self.probabilities, event)
+        return np.bincount(self._parts.leaf, masses, minlength=self.structure.n_leaves).astype(np.float64)
+
+    def joint(self, features: list[int], event: Floats) -> Floats:
+        """The mass of an event divided by the values of some features: one axis a feature."""
+        return self._parts.joint(self.probabilities, features, event)
+
+    def draw(self, size: int, rng: np.random.Generator) -> Codes:
+        """New rows of codes."""
+        return self._parts.draw(self.probabilities, size, rng)
+
+    def leaf_numbers(self, codes: Codes, *, jobs: int = 1) -> NDArray[np.int64]:
+        """The leaf of every row."""
+        return self.structure.leaf_numbers(codes, jobs=jobs)
+
+    @cached_property
+    def _parts(self) -> Boxes | Points:
+        match self.structure:
+            case Tree() as tree:
+                masks = np.stack([region.mask(tree.domain) for region in tree.regions])
+                return Boxes.of(tree.domain, masks, np.arange(tree.n_leaves))
+            case RuleList() as rules:
+                leaf = np.repeat(np.arange(rules.n_leaves), [len(boxes) for boxes in rules.boxes])
+                return Boxes.of(rules.domain, np.concatenate(rules.boxes), leaf)
+            case Cells() as cells:
+                return Points(cells)
+        raise TypeError(f"No density is known for {type(self.structure).__name__}.")

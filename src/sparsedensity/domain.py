@@ -1,0 +1,261 @@
+"""Features and the domain: the space a density lives on.
+
+A domain is a list of features. A feature has values, every value has a measure, and the volume of a region is
+the product over the features of the summed measures of the values it allows.
+
+>>> domain = Domain((
+...     Feature.nominal("class", ("1st", "2nd", "3rd", "crew")),
+...     Feature.ordinal("age", ("child", "adult")),
+...     Feature.continuous("fare", (0, 10, 50)),
+... ))
+>>> domain.sizes
+(4, 2, 2)
+>>> domain.everything().volume(domain)
+400.0
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from sparsedensity.region import Region
+
+Kind = Literal["nominal", "ordinal", "continuous"]
+KINDS: tuple[Kind, ...] = ("nominal", "ordinal", "continuous")
+MAX_VALUES = 65_535
+
+
+class Bin(NamedTuple):
+    """One bin of a continuous feature: ``low <= x < high`` (the last bin of a real feature includes ``high``)."""
+
+    low: float
+    high: float
+
+
+Label: TypeAlias = str | bool | int | float
+"""A category or level, as the user wrote it."""
+
+Value: TypeAlias = Label | Bin | None
+"""What a code stands for: a label, a bin, or missing (``None``)."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column: its name, its kind, and its values, each with a measure.
+
+    Made by :meth:`nominal`, :meth:`ordinal` or :meth:`continuous`. A missing value, if the feature has one, is
+    always the last code.
+
+    >>> Feature.continuous("age", (0, 18, 65, 100), integer=True, missing=True).measures
+    (18.0, 47.0, 35.0, 33.333333333333336)
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Value, ...]
+    measures: tuple[float, ...]
+    integer: bool = False
+    """Whether a continuous feature holds whole numbers: a bin then measures how many it holds."""
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise DataError(f"{self.name!r} has no values: a feature needs at least one.")
+        if len(self.values) > MAX_VALUES:
+            raise DataError(
+                f"{self.name!r} has {len(self.values):,} distinct values and at most {MAX_VALUES:,} are possible. "
+                "Leave the column out, group its values, or make it continuous if it is a number."
+            )
+        if len(set(map(_identity, self.values))) < len(self.values):
+            raise DataError(f"{self.name!r} lists a value twice. Give each value once.")
+
+    @classmethod
+    def nominal(cls, name: str, values: Sequence[Label], *, missing: bool = False) -> Feature:
+        """A feature whose values have no order: any set of them may be grouped."""
+        return cls._of_labels(name, "nominal", values, missing)
+
+    @classmethod
+    def ordinal(cls, name: str, values: Sequence[Label], *, missing: bool = False) -> Feature:
+        """A feature whose values have an order: only neighbours may be grouped."""
+        return cls._of_labels(name, "ordinal", values, missing)
+
+    @classmethod
+    def continuous(cls, name: str, edges: Iterable[float], *, integer: bool = False, missing: bool = False) -> Feature:
+        """A number cut into bins. Equal edges merge; one edge is one bin of measure 1.
+
+        For whole numbers (``integer=True``) the last edge is the first number that is too large.
+        """
+        cuts = sorted(set(map(float, edges)))
+        if not cuts or not all(map(math.isfinite, cuts)):
+            raise DataError(f"{name!r} needs finite bin edges, not {cuts!r}.")
+        ends = itertools.pairwise(cuts) if len(cuts) > 1 else [(cuts[0], cuts[0])]
+        bins = tuple(Bin(low, high) for low, high in ends)
+        widths = tuple(high - low or 1.0 for low, high in bins)
+        mean = sum(widths) / len(widths)
+        return cls(name, "continuous", bins + (None,) * missing, widths + (mean,) * missing, integer)
+
+    @classmethod
+    def _of_labels(cls, name: str, kind: Kind, values: Sequence[Label], missing: bool) -> Feature:
+        labels = tuple(values)
+        return cls(name, kind, labels + (None,) * missing, (1.0,) * (len(labels) + missing))
+
+    @property
+    def size(self) -> int:
+        """How many values it has, missing included."""
+        return len(self.values)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether only runs of neighbouring values may be grouped."""
+        return self.kind != "nominal"
+
+    @property
+    def missing(self) -> int | None:
+        """The code of the missing value, if there is one."""
+        return self.size - 1 if self.values[-1] is None else None
+
+    @property
+    def known(self) -> tuple[Value, ...]:
+        """The values without missing."""
+        return self.values if self.missing is None else self.values[:-1]
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """The bin edges of a continuous feature, lowest first."""
+        bins = [value for value in self.known if isinstance(value, Bin)]
+        if not bins:
+            return np.empty(0)
+        return np.array([b.low for b in bins] + [bins[-1].high])
+
+    def code(self, value: object) -> int:
+        """The code of one label.
+
+        >>> Feature.nominal("sex", ("female", "male")).code("male")
+        1
+        """
+        for code, own in enumerate(self.values):
+            if _identity(own) == _identity(value):
+                return code
+        raise DataError(f"{self.name!r} has no value {value!r}. Known: {list(self.known)!r}.")
+
+
+@dataclass(frozen=True)
+class Domain:
+    """All features with their values."""
+
+    features: tuple[Feature, ...]
+    _index: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        names = [feature.name for feature in self.features]
+        if not names:
+            raise DataError("A domain needs at least one feature.")
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise DataError(f"Two columns are called {twice[0]!r}. Rename one of them.")
+        object.__setattr__(self, "_index", {name: i for i, name in enumerate(names)})
+
+    @classmethod
+    def infer(
+        cls,
+        X: Any,
+        *,
+        kinds: Mapping[str, Any] | None = None,
+        bins: Any = 10,
+        missing: Literal["category", "drop", "error"] = "category",
+        sample_weight: Any = None,
+    ) -> Domain:
+        """The domain of a table: every value that occurs or that a categorical column declares.
+
+        >>> Domain.infer([{"sex": "male", "age": 31.5}, {"sex": "female", "age": 2.0}], bins=2).sizes
+        (2, 2)
+        """
+        from sparsedensity.ingest import infer_domain  # the one door for frames lies above this room
+
+        return infer_domain(X, kinds=kinds, bins=bins, missing=missing, sample_weight=sample_weight)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self.features)
+
+    def __getitem__(self, feature: int | str) -> Feature:
+        return self.features[self.index(feature)]
+
+    def index(self, feature: int | str) -> int:
+        """The position of a feature, by name or by position."""
+        if isinstance(feature, int | np.integer):
+            return int(feature)
+        if feature not in self._index:
+            raise DataError(f"There is no column {feature!r}. Columns: {', '.join(map(repr, self.names))}.")
+        return self._index[feature]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return tuple(feature.name for feature in self.features)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of values of each feature."""
+        return tuple(feature.size for feature in self.features)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each feature's values begin in an array of all values; one more entry for the end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+
+    @cached_property
+    def measures(self) -> NDArray[np.float64]:
+        """The measure of every value, feature after feature."""
+        return np.concatenate([feature.measures for feature in self.features])
+
+    @cached_property
+    def log_volume(self) -> float:
+        """The natural log of the volume of the whole domain."""
+        return math.fsum(math.log(sum(feature.measures)) for feature in self.features)
+
+    @cached_property
+    def log_points(self) -> float:
+        """The natural log of the number of points: one value for every feature."""
+        return math.fsum(math.log(size) for size in self.sizes)
+
+    @cached_property
+    def code_type(self) -> np.dtype[Any]:
+        """The smallest integer type that holds every code."""
+        return np.dtype(np.uint8 if max(self.sizes) <= 256 else np.uint16)
+
+    def span(self, feature: int) -> slice:
+        """The place of one feature's values in an array of all values."""
+        return slice(int(self.starts[feature]), int(self.starts[feature + 1]))
+
+    def everything(self) -> Region:
+        """The region that allows every value."""
+        from sparsedensity.region import Region
+
+        return Region(tuple(frozenset(range(size)) for size in self.sizes))
+
+
+def check_kind(parameter: str, kind: object) -> Kind:
+    """Refuse a word that is not a kind of feature."""
+    for known in KINDS:
+        if kind == known:
+            return known
+    raise ParameterError(parameter, kind, f"one of {', '.join(map(repr, KINDS))} or a list of values in order")
+
+
+def _identity(value: object) -> tuple[bool, object]:
+    """Tell True from 1, which Python calls equal."""
+    return isinstance(value, bool | np.bool_), value

@@ -1,0 +1,90 @@
+"""What can go wrong, drawn as a tree.
+
+    SparseDensityError
+    ├── DataError             the table is not what it should be        (a ValueError)
+    │   ├── ColumnsError      its columns are not those of the model
+    │   └── UnknownValueError it holds a value outside the domain
+    ├── ParameterError        a parameter is out of its range           (a ValueError)
+    ├── ModelFileError        a file is not a model this version reads  (a ValueError)
+    └── MissingExtraError     an optional library is not installed      (an ImportError)
+
+    DataWarning               fitted or scored, but the user should know (a UserWarning)
+    SearchWarning             a search ended early or unconverged        (a UserWarning)
+
+Every message is one sentence or two: what is wrong, where, and the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class SparseDensityError(Exception):
+    """The root of every error this library raises on purpose."""
+
+
+class DataError(SparseDensityError, ValueError):
+    """The table is not what it should be."""
+
+
+class ColumnsError(DataError):
+    """The columns of a table are not those the model was fitted on."""
+
+
+class UnknownValueError(DataError):
+    """A row holds a value its feature does not have."""
+
+    def __init__(self, feature: str, value: object, known: Iterable[object], way_out: str) -> None:
+        self.feature, self.value, self.known = feature, value, tuple(known)
+        super().__init__(f"{feature!r} has no value {value!r}. Known: {_some(self.known)}. {way_out}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class ParameterError(SparseDensityError, ValueError):
+    """A parameter is not one of its allowed values."""
+
+    def __init__(self, parameter: str, value: object, allowed: str) -> None:
+        self.parameter, self.value, self.allowed = parameter, value, allowed
+        super().__init__(f"{parameter} must be {allowed}, not {value!r}.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class ModelFileError(SparseDensityError, ValueError):
+    """A file is not a model that this version can read."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path} {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class MissingExtraError(SparseDensityError, ImportError):
+    """An optional library is needed and not installed."""
+
+
+class DataWarning(UserWarning):
+    """The table was used, but something about it should be known."""
+
+
+class SearchWarning(UserWarning):
+    """A search stopped before it was done."""
+
+
+def _some(values: tuple[object, ...], at_most: int = 10) -> str:
+    shown = ", ".join(repr(value) for value in values[:at_most])
+    return shown if len(values) <= at_most else f"{shown} and {len(values) - at_most} more"
+
+
+def _rebuild(kind: type[SparseDensityError], args: tuple[object, ...], state: dict[str, object]) -> SparseDensityError:
+    """Unpickle an error whose constructor takes other arguments than its message."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,83 @@
+"""Codes back to tables: the other side of the door."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.domain import Bin, Domain, Feature
+from sparsedensity.extras import need
+from sparsedensity.table import Codes, Floats
+
+Frame = Literal["numpy", "pandas", "polars", "pyarrow"]
+FRAMES: tuple[Frame, ...] = ("numpy", "pandas", "polars", "pyarrow")
+
+
+def kind_of(X: Any) -> Frame:
+    """The kind of table to give back to a user who gave this one."""
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        name = frame.implementation.name.lower()
+        for known in FRAMES:
+            if known == name:
+                return known
+        return "polars"
+    return "numpy" if isinstance(X, np.ndarray) else "polars" if _is_records(X) else "numpy"
+
+
+def decode(domain: Domain, codes: Codes, rng: np.random.Generator, frame: Frame) -> Any:
+    """Rows of codes as a table: labels as they were, numbers drawn evenly from their bins."""
+    columns = {feature.name: _decode(feature, codes[:, i], rng) for i, feature in enumerate(domain)}
+    if frame == "numpy":
+        return _stacked(list(columns.values()))
+    need(frame, f"returning a {frame} table")
+    data = {name: _plain(values) for name, values in columns.items()}
+    return nw.from_dict(data, backend=frame).to_native()
+
+
+def _decode(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    if feature.kind == "continuous":
+        return _numbers(feature, codes, rng)
+    values = np.empty(feature.size, object)
+    values[:] = feature.values
+    return values[codes]
+
+
+def _numbers(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    """Numbers drawn evenly from their bins; NaN (None for whole numbers) where missing."""
+    bins = [Bin(np.nan, np.nan) if value is None else value for value in feature.values]
+    low, high = (np.array(ends)[codes] for ends in zip(*bins, strict=True))
+    drawn: Floats = low + (high - low) * rng.random(len(codes))
+    if not feature.integer:
+        return drawn
+    missing = np.isnan(drawn)
+    whole = np.floor(np.where(missing, 0, np.minimum(drawn, np.maximum(low, high - 1)))).astype(np.int64)
+    if not missing.any():
+        return whole
+    boxed = whole.astype(object)
+    boxed[missing] = None
+    return boxed
+
+
+def _plain(values: NDArray[Any]) -> Any:
+    """What data frame libraries build typed columns from."""
+    return values.tolist() if values.dtype == object else values
+
+
+def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    """An array of numbers or truth values where all columns agree, else of objects."""
+    narrowed = [np.array(column.tolist()) for column in columns]
+    kinds = {column.dtype.kind for column in narrowed}
+    if kinds <= {"i"} or kinds <= {"i", "f"} or kinds <= {"b"}:
+        return np.stack(narrowed, axis=1)
+    out = np.empty((len(columns[0]), len(columns)), object)
+    for i, column in enumerate(columns):
+        out[:, i] = column
+    return out
+
+
+def _is_records(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)

@@ -1,0 +1,80 @@
+"""The full histogram: every point of the domain a bin."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from sparsedensity.domain import Domain
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.posterior import FullHistogram
+from sparsedensity.search import Found
+from sparsedensity.structures import Cells
+
+
+class Histogram(DensityEstimator):
+    """Every point of the domain is a bin: the baseline that everyone knows and nobody can read.
+
+    ``leaves_`` holds the occupied points and, last, all others together; ``n_leaves_`` counts every point.
+    ``log_posterior_`` is the log evidence: with nothing to choose there is no prior on the structure.
+
+    Parameters
+    ----------
+    pseudocount
+        Added to every point (alpha).
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`GreedyTree`.
+
+    Examples
+    --------
+    >>> from sparsedensity import Histogram, datasets
+    >>> histogram = Histogram().fit(datasets.load("titanic"))
+    >>> histogram.n_leaves_, len(histogram.leaves_)
+    (16, 15)
+    """
+
+    title: ClassVar[str] = "Full histogram"
+
+    def __init__(
+        self,
+        *,
+        pseudocount: float = 1,
+        density: Literal["mean", "empirical"] = "mean",
+        kinds: Any = None,
+        bins: Any = 10,
+        domain: Domain | None = None,
+        missing: Literal["category", "drop", "error"] = "category",
+        unknown: Literal["zero", "nearest", "error"] = "zero",
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.pseudocount = pseudocount
+        self.density = density
+        self.kinds = kinds
+        self.bins = bins
+        self.domain = domain
+        self.missing = missing
+        self.unknown = unknown
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @property
+    def n_leaves_(self) -> int | float:
+        """The number of points of the domain; infinite where it does not fit a float."""
+        sizes = self.structure_.domain.sizes
+        points = math.prod(sizes)
+        return points if points < 2**63 else float(points) if points < 1e308 else math.inf
+
+    def _posterior(self, domain: Domain) -> FullHistogram:
+        return FullHistogram(self.pseudocount)
+
+    def _learn(self, engine: MemoryEngine) -> Found:
+        begin = time.perf_counter()
+        cells = Cells(engine.domain, engine.table.codes)
+        log_posterior = self._posterior(engine.domain).log_posterior(cells, np.append(engine.table.weights, 0.0))
+        seconds = time.perf_counter() - begin
+        return Found("enumeration", cells, log_posterior, "finished", len(cells.codes), seconds, proven=True)

@@ -1,0 +1,36 @@
+"""Progress on a terminal, for whatever takes longer than a second."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sparsedensity.search.base import State, Watch
+
+SILENT_SECONDS = 1.0
+
+
+@contextmanager
+def watching(progress: bool, title: str) -> Iterator[list[Watch]]:
+    """Watchers for a search: none unless progress is asked for and standard error is a terminal."""
+    if not progress or not sys.stderr.isatty():
+        yield []
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(title)
+    running = False
+
+    def look(state: State, seconds: float) -> None:
+        nonlocal running
+        if not running and seconds > SILENT_SECONDS:
+            status.start()
+            running = True
+        if running:
+            status.update(f"{title}: {state.moves:,} moves, log posterior {state.log_posterior:,.1f}, {seconds:.0f} s")
+
+    try:
+        yield [look]
+    finally:
+        status.stop()

@@ -1,0 +1,110 @@
+"""Models as files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import ModelFileError, SparseDensityError
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.frames import FRAMES
+from sparsedensity.estimators.greedy import GreedyTree
+from sparsedensity.estimators.histogram import Histogram
+from sparsedensity.report.model import Leaf
+from sparsedensity.search import Found
+from sparsedensity.structures import files
+from sparsedensity.version import __version__
+
+ESTIMATORS: dict[str, type[DensityEstimator]] = {kind.__name__: kind for kind in (GreedyTree, Histogram)}
+SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+
+
+def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model."""
+    names = getattr(model, "feature_names_in_", None)
+    files.write_document(
+        path,
+        {
+            "library": __version__,
+            "model": type(model).__name__,
+            "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+            "search": {name: _plain(getattr(model.search_, name)) for name in SEARCH_FIELDS},
+            "domain": files.domain_to_json(model.domain_),
+            "named_columns": names is not None,
+            "frame": model.frame_,
+            "structure": files.structure_to_json(model.structure_),
+            "leaves": [_leaf_to_json(leaf) for leaf in model.leaves_],
+        },
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that was saved with ``save``.
+
+    >>> import tempfile, os
+    >>> from sparsedensity import GreedyTree, datasets, load
+    >>> file = os.path.join(tempfile.mkdtemp(), "titanic.json")
+    >>> GreedyTree().fit(datasets.load("titanic")).save(file)
+    >>> load(file).n_leaves_
+    9
+    """
+    document = files.read_document(path)
+    kind = ESTIMATORS.get(document.get("model", ""))
+    if kind is None:
+        raise ModelFileError(Path(path), f"holds a model of the unknown kind {document.get('model')!r}.")
+    try:
+        return _rebuild(kind, document)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, SparseDensityError) as error:
+        reason = f"{type(error).__name__}: {error}" if isinstance(error, KeyError) else str(error)
+        raise ModelFileError(Path(path), f"is damaged: {reason}") from error
+
+
+def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityEstimator:
+    domain = files.domain_from_json(document["domain"])
+    structure = files.structure_from_json(document["structure"], domain)
+    parameters = document["parameters"]
+    if parameters.get("domain") is not None:
+        parameters["domain"] = domain
+    model = kind(**parameters)
+    weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
+    if len(weights) != structure.n_leaves or not (weights >= 0).all():
+        raise ValueError("the weights of its leaves do not fit its structure.")
+    if document["frame"] not in FRAMES:
+        raise ValueError(f"{document['frame']!r} is no kind of table.")
+    found = Found(structure=structure, **{name: document["search"][name] for name in SEARCH_FIELDS})
+    model.frame_ = document["frame"]
+    model.n_features_in_ = len(domain)
+    if document["named_columns"]:
+        model.feature_names_in_ = np.array(domain.names, dtype=object)
+    model._settle(domain, model._posterior(domain), found, weights)
+    return model
+
+
+def _leaf_to_json(leaf: Leaf) -> dict[str, Any]:
+    return {
+        "leaf": leaf.number,
+        "conditions": [str(condition) for condition in leaf.conditions],
+        "weight": leaf.weight,
+        "probability": leaf.probability,
+        "density": leaf.density,
+        "log_volume": leaf.log_volume if np.isfinite(leaf.log_volume) else None,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON: arrays as lists, a domain by the fact that it was declared."""
+    match value:
+        case Domain():
+            return "declared"
+        case np.ndarray() | np.generic():
+            return value.tolist()
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case _:
+            return value

@@ -1,0 +1,140 @@
+"""The one door for data: any frame, array or file becomes a table of codes.
+
+* :mod:`~sparsedensity.ingest.columns` reads whatever holds columns, one column at a time;
+* :mod:`~sparsedensity.ingest.features` decides what a column is: its kind, values and bins;
+* :mod:`~sparsedensity.ingest.encode` turns columns into codes;
+* :mod:`~sparsedensity.ingest.files` reads files.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import DataError, DataWarning, ParameterError
+from sparsedensity.ingest.columns import Source, open_source
+from sparsedensity.ingest.encode import Encoded, encode
+from sparsedensity.ingest.features import feature_of, features_of_integers
+from sparsedensity.table import Floats, Table
+
+__all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_domain", "open_source", "read_table"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read."""
+
+    kinds: Mapping[str, Any] | None = None
+    bins: Any = 10
+    domain: Domain | None = None
+    missing: Literal["category", "drop", "error"] = "category"
+    unknown: Literal["zero", "nearest", "error"] = "zero"
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("category", "drop", "error"):
+            raise ParameterError("missing", self.missing, "'category', 'drop' or 'error'")
+        if self.unknown not in ("zero", "nearest", "error"):
+            raise ParameterError("unknown", self.unknown, "'zero', 'nearest' or 'error'")
+        if self.domain is not None and not isinstance(self.domain, Domain):
+            raise ParameterError("domain", self.domain, "a Domain or None")
+        if self.kinds is not None and not isinstance(self.kinds, Mapping):
+            raise ParameterError("kinds", self.kinds, "a mapping from column to kind, or None")
+
+
+def infer_domain(
+    X: Any,
+    *,
+    kinds: Mapping[str, Any] | None = None,
+    bins: Any = 10,
+    missing: Literal["category", "drop", "error"] = "category",
+    sample_weight: Any = None,
+) -> Domain:
+    """The domain of a table."""
+    source = open_source(X)
+    reading = Reading(kinds, bins, None, missing)
+    weights = check_weights(sample_weight, source.n_rows)
+    return _infer(source, reading, weights, _rows_to_use(source, reading, weights))
+
+
+def read_table(source: Source, reading: Reading, sample_weight: Any = None) -> Table:
+    """The distinct rows of a source with their weights, in the declared or inferred domain."""
+    weights = check_weights(sample_weight, source.n_rows)
+    keep = _rows_to_use(source, reading, weights)
+    domain = reading.domain or _infer(source, reading, weights, keep)
+    source.check_names(domain.names)
+    encoded = encode(source, domain, nearest=reading.unknown == "nearest", strict=True, keep=keep)
+    codes = encoded.codes if keep.all() else encoded.codes[keep]
+    return Table.of(domain, codes, None if weights is None else weights[keep])
+
+
+def check_weights(sample_weight: Any, rows: int) -> Floats | None:
+    """Weights as floats, or one sentence about what is wrong with them."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise DataError("sample_weight must be numbers, one for every row.") from None
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar, not of {weights.ndim} dimensions.")
+    if len(weights) != rows:
+        raise DataError(f"sample_weight has {len(weights):,} entries for {rows:,} rows. Give one weight a row.")
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(bad):
+        raise DataError(f"sample_weight is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
+    if not weights.sum() > 0:
+        raise DataError("sample_weight sums to 0: no row is left to learn from.")
+    return weights
+
+
+def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> NDArray[np.bool_]:
+    """Rows of weight 0 never count; rows with a missing value are dropped or refused where that was asked for."""
+    keep = np.ones(source.n_rows, bool) if weights is None else weights > 0
+    if reading.missing == "category" or source.integers is not None:
+        return keep
+    for column in source:
+        if column.missing is None or not (column.missing & keep).any():
+            continue
+        if reading.missing == "error":
+            row = int(np.flatnonzero(column.missing & keep)[0])
+            raise DataError(
+                f"{column.name!r} is missing at row {row}. Fill it in, or use missing='category' or missing='drop'."
+            )
+        keep = keep & ~column.missing
+    if not keep.any():
+        raise DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")
+    return keep
+
+
+def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArray[np.bool_]) -> Domain:
+    """One feature a column."""
+    kinds = reading.kinds or {}
+    for name in kinds:
+        if name not in source.names:
+            raise DataError(f"kinds names the column {name!r}, which is not in the table.")
+    if isinstance(reading.bins, Mapping):
+        for name in reading.bins:
+            if name not in source.names:
+                raise DataError(f"bins names the column {name!r}, which is not in the table.")
+    if source.integers is not None:
+        features = features_of_integers(source, kinds, reading.bins, weights, keep)
+    else:
+        used = None if keep.all() else keep
+        some = weights if weights is None or used is None else weights[used]
+        features = [feature_of(column.only(used), kinds.get(column.name), reading.bins, some) for column in source]
+    _warn_of_constants(Domain(tuple(features)))
+    return Domain(tuple(features))
+
+
+def _warn_of_constants(domain: Domain) -> None:
+    for feature in domain:
+        if feature.values == (None,):
+            warnings.warn(f"{feature.name!r} is missing in every row.", DataWarning, stacklevel=2)

@@ -1,0 +1,343 @@
+"""Whatever holds columns, one column at a time, in one plain form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sparsedensity.domain import Label
+from sparsedensity.errors import ColumnsError, DataError
+
+Type = Literal["text", "boolean", "integer", "float"]
+COLUMNS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column: numbers as they are, everything else as positions in a list of labels."""
+
+    name: str
+    type: Type
+    data: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+    labels: tuple[Label, ...] | None = None
+    declared: bool = False
+    """Whether the labels were declared, so that one that never occurs still counts."""
+    ordered: bool = False
+
+    def only(self, rows: NDArray[np.bool_] | None) -> Column:
+        """Some of its rows."""
+        if rows is None:
+            return self
+        missing = None if self.missing is None else self.missing[rows]
+        return replace(self, data=self.data[rows], missing=missing)
+
+    def value(self, row: int) -> object:
+        """The value in one row, as the user wrote it."""
+        if self.missing is not None and self.missing[row]:
+            return None
+        return self.labels[int(self.data[row])] if self.labels is not None else self.data[row].item()
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table as named columns that are read when asked for."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    read: Callable[[], Iterator[Column]]
+    named: bool = True
+    """Whether the names are the user's own."""
+    integers: NDArray[np.integer[Any]] | None = None
+    """The whole table, where it is an array of whole numbers."""
+
+    def __iter__(self) -> Iterator[Column]:
+        return self.read()
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse a table whose columns are not these, in this order."""
+        if self.named and tuple(names) != self.names:
+            raise ColumnsError(_name_difference(self.names, tuple(names)))
+        if len(names) != len(self.names):
+            raise ColumnsError(f"The table has {len(self.names)} columns where {len(names)} are declared.")
+
+
+def open_source(X: Any) -> Source:
+    """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows."""
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise DataError("Sparse data was passed, but dense data is required. Use X.toarray().")
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        source = _of_frame(frame)
+    elif isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
+        source = _of_records(X)
+    else:
+        source = _of_array(_as_array(X))
+    if not source.names:
+        raise DataError(f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required.")
+    if not source.n_rows:
+        raise DataError(
+            f"Found array with 0 sample(s) (shape=(0, {len(source.names)})) while a minimum of 1 is required: "
+            "the table has no rows."
+        )
+    return source
+
+
+def _of_frame(frame: nw.DataFrame[Any]) -> Source:
+    names = frame.columns
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise ColumnsError(
+            f"Column names must be text and {odd[0]!r} is not. Rename them, for example with "
+            "df.columns = df.columns.astype(str)."
+        )
+    _refuse_twins(names)
+
+    def read() -> Iterator[Column]:
+        return (_of_series(name, frame.get_column(name)) for name in names)
+
+    return Source(tuple(names), len(frame), read)
+
+
+def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
+    names = list(dict.fromkeys(name for record in records for name in record))
+
+    def read() -> Iterator[Column]:
+        return (_of_objects(name, [record.get(name) for record in records]) for name in names)
+
+    return Source(tuple(map(str, names)), len(records), read)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    """An array of two dimensions, of objects where the rows mix types."""
+    if isinstance(X, np.ndarray) or not isinstance(X, Sequence):
+        array = np.asarray(X)
+    else:
+        try:
+            array = np.asarray(X)
+        except ValueError:
+            raise DataError("The rows of the list are not of one length. Give every row the same columns.") from None
+        if array.ndim == 2 and array.dtype.kind in "USO":
+            array = np.array([list(row) for row in X], dtype=object).reshape(array.shape)
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported: take the real part or the magnitude first.")
+    if array.ndim != 2:
+        if array.ndim > 2:
+            raise DataError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
+        raise DataError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it is "
+            "one column, X.reshape(1, -1) if it is one row."
+        )
+    return array
+
+
+def _of_array(array: NDArray[Any]) -> Source:
+    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    whole = array if array.dtype.kind in "iu" and array.dtype != np.uint64 else None
+
+    def read() -> Iterator[Column]:
+        for begin in range(0, len(names), COLUMNS_AT_ONCE):
+            for i, data in enumerate(np.ascontiguousarray(array[:, begin : begin + COLUMNS_AT_ONCE].T), begin):
+                yield _of_vector(names[i], data)
+
+    return Source(names, len(array), read, named=False, integers=whole)
+
+
+def _of_vector(name: str, data: NDArray[Any]) -> Column:
+    """A column of a NumPy array."""
+    match data.dtype.kind:
+        case "b":
+            return Column(name, "boolean", data.astype(np.uint8), labels=(False, True))
+        case "i" | "u":
+            return Column(name, "integer", data)
+        case "f":
+            return _of_floats(name, data)
+        case "U" | "S" | "T":
+            return _of_text(name, pl.Series(name, data.astype(str).tolist(), dtype=pl.String))
+        case "O":
+            return _of_objects(name, data.tolist())
+        case _:
+            raise _unsupported(name, str(data.dtype))
+
+
+def _of_series(name: str, series: nw.Series[Any]) -> Column:
+    """A column of a data frame."""
+    dtype = series.dtype
+    if isinstance(dtype, nw.Categorical | nw.Enum):
+        return _of_categories(name, series)
+    if dtype == nw.String:
+        return _of_text(name, _to_polars(name, series))
+    if dtype in (nw.Object, nw.Unknown):
+        return _of_objects(name, series.to_list())
+    if dtype == nw.Boolean or dtype.is_numeric():
+        missing = series.is_null().to_numpy() if series.null_count() else None
+        if dtype == nw.Boolean:
+            filled = series if missing is None else series.fill_null(False)
+            return Column(name, "boolean", filled.to_numpy().astype(np.uint8), missing, (False, True))
+        if dtype.is_integer():
+            filled = series if missing is None else series.fill_null(0)
+            return Column(name, "integer", np.asarray(filled.to_numpy()), missing)
+        filled = series if missing is None else series.fill_null(math.nan)
+        return _of_floats(name, filled.cast(nw.Float64).to_numpy())
+    raise _unsupported(name, str(dtype))
+
+
+def _of_floats(name: str, data: NDArray[Any]) -> Column:
+    data = data.astype(np.float64, copy=False)
+    infinite = np.flatnonzero(np.isinf(data))
+    if len(infinite):
+        row = int(infinite[0])
+        raise DataError(
+            f"{name!r} holds infinity ({data[row]}) at row {row}. Replace it with a finite number or with NaN, "
+            "which counts as missing."
+        )
+    missing = np.isnan(data)
+    return Column(name, "float", data, missing if missing.any() else None)
+
+
+def _of_text(name: str, series: pl.Series) -> Column:
+    """Distinct texts, sorted, and the position of each row's text among them."""
+    missing = series.is_null().to_numpy() if series.null_count() else None
+    labels = series.drop_nulls().unique().sort()
+    if labels.is_empty():
+        return Column(name, "text", np.zeros(len(series), np.uint8), np.ones(len(series), bool), ())
+    codes = series.cast(pl.Enum(labels)).to_physical().fill_null(0).to_numpy()
+    return Column(name, "text", codes, missing, tuple(labels.to_list()))
+
+
+def _of_categories(name: str, series: nw.Series[Any]) -> Column:
+    """A categorical column declares its categories, in order if it is ordered.
+
+    In Polars an Enum does, in order; a Categorical draws its categories from a pool shared by all columns and
+    declares nothing.
+    """
+    native = series.to_native()
+    if isinstance(native, pl.Series):
+        column = _of_text(name, native.cast(pl.String))
+        return _declare(column, native.dtype.categories.to_list()) if isinstance(native.dtype, pl.Enum) else column
+    if hasattr(native, "cat"):
+        ordered, codes = bool(native.cat.ordered), native.cat.codes.to_numpy()
+        labels = tuple(_label(category) for category in native.cat.categories.tolist())
+    else:
+        array = native.unify_dictionaries().combine_chunks()
+        array = array.chunk(0) if hasattr(array, "chunk") else array
+        ordered, labels = bool(array.type.ordered), tuple(_label(value) for value in array.dictionary.to_pylist())
+        codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    missing = codes < 0
+    codes = np.where(missing, 0, codes)
+    return Column(name, "text", codes, missing if missing.any() else None, labels, True, ordered)
+
+
+def _declare(column: Column, categories: Sequence[str]) -> Column:
+    """Renumber a text column by a list of declared categories, in order."""
+    place = {label: i for i, label in enumerate(categories)}
+    codes = np.array([place[str(label)] for label in column.labels or ()] or [0])[column.data]
+    return replace(column, data=codes, labels=tuple(categories), declared=True, ordered=True)
+
+
+def _of_objects(name: str, values: Sequence[Any]) -> Column:
+    """A column of Python objects, which must be of one type."""
+    missing = np.array([_is_missing(value) for value in values], bool)
+    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    types = {_type_of(name, value): value for value in reversed(present)}
+    if types.keys() == {"integer", "float"}:
+        types = {"float": 0.0}
+    if len(types) > 1:
+        one, other = list(types.values())[:2]
+        raise DataError(
+            f"{name!r} mixes types: {one!r} and {other!r}. Make the column one type, for example text with astype(str)."
+        )
+    match next(iter(types), "text"):
+        case "text":
+            texts = [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+            return _of_text(name, pl.Series(name, texts, dtype=pl.String))
+        case "boolean":
+            flags = [not gone and bool(value) for value, gone in zip(values, missing, strict=True)]
+            return Column(name, "boolean", np.array(flags, np.uint8), missing if missing.any() else None, (False, True))
+        case "integer":
+            return _of_integers(name, values, missing)
+        case _:
+            numbers = [math.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)]
+            return _of_floats(name, np.array(numbers))
+
+
+def _of_integers(name: str, values: Sequence[Any], missing: NDArray[np.bool_]) -> Column:
+    numbers = [0 if gone else int(value) for value, gone in zip(values, missing, strict=True)]
+    try:
+        data = np.array(numbers, np.int64)
+    except OverflowError:
+        raise DataError(f"{name!r} holds whole numbers beyond 64 bits. Make the column text or float.") from None
+    return Column(name, "integer", data, missing if missing.any() else None)
+
+
+def _to_polars(name: str, series: nw.Series[Any]) -> pl.Series:
+    try:
+        return series.to_polars().cast(pl.String)
+    except ModuleNotFoundError:  # pandas text without PyArrow
+        return pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _type_of(name: str, value: Any) -> Type:
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, int | np.integer):
+        return "integer"
+    if isinstance(value, float | np.floating | Decimal):
+        return "float"
+    if isinstance(value, complex | np.complexfloating):
+        raise DataError(f"Complex data not supported: {name!r} holds {value!r}.")
+    raise _unsupported(name, type(value).__name__)
+
+
+def _label(value: Any) -> Label:
+    """A category as a label: plain values as they are, intervals and dates by their text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, str | bool | int | float) else str(value)
+
+
+def _unsupported(name: str, type_name: str) -> DataError:
+    return DataError(
+        f"{name!r} is of type {type_name}, which is neither text, a number, true/false nor a category. "
+        "Turn it into one (a date into a month or a weekday, say) or leave the column out."
+    )
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ColumnsError(f"Two columns are called {name!r}. Rename one of them.")
+        seen.add(name)
+
+
+def _name_difference(given: Sequence[str], expected: Sequence[str]) -> str:
+    """What is wrong with the columns, in scikit-learn's words."""
+    lines = ["The feature names should match those that were passed during fit."]
+    extra, lacking = sorted(set(given) - set(expected)), sorted(set(expected) - set(given))
+    for title, names in (("unseen at fit time", extra), ("seen at fit time, yet now missing", lacking)):
+        if names:
+            lines += [f"Feature names {title}:", *(f"- {name}" for name in names[:5])]
+            lines += ["- ..."] * (len(names) > 5)
+    if not extra and not lacking:
+        lines.append("Feature names must be in the same order as they were in fit.")
+        lines.append("Give the columns in this order: " + ", ".join(expected))
+    return "\n".join(lines)

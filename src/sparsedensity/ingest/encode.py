@@ -1,0 +1,206 @@
+"""Columns to codes, and what to do with a value outside the domain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.domain import Bin, Domain, Feature
+from sparsedensity.errors import DataError, UnknownValueError
+from sparsedensity.ingest.columns import Column, Source
+from sparsedensity.kernels import encode as kernels
+from sparsedensity.table import Codes
+
+UNKNOWN = kernels.UNKNOWN
+LARGEST_TABLE = 1 << 20
+ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Rows as codes. A row with a value outside the domain is marked, and one such value is remembered."""
+
+    codes: Codes
+    outside: NDArray[np.bool_]
+    unknown: tuple[str, object] | None = None
+    """The first column with a value outside the domain, and the value."""
+
+
+def encode(
+    source: Source,
+    domain: Domain,
+    *,
+    nearest: bool = False,
+    strict: bool = False,
+    keep: NDArray[np.bool_] | None = None,
+) -> Encoded:
+    """The codes of every row. `strict` refuses a value outside the domain in a row to keep."""
+    look_up = None if source.integers is None else _look_up(domain, nearest)
+    if source.integers is not None and look_up is not None:
+        encoded = _encode_integers(source.integers, domain, look_up)
+    else:
+        encoded = _encode_columns(source, domain, nearest)
+    if strict and encoded.unknown is not None:
+        _refuse_unknown(source, domain, encoded, nearest, keep)
+    return encoded
+
+
+def unknown_value(feature: Feature, value: object, nearest: bool) -> UnknownValueError:
+    """The error for a value outside a feature."""
+    if feature.kind == "continuous" and value is not None:
+        edges = feature.edges
+        known: tuple[Any, ...] = (f"{edges[0]:g} to {edges[-1]:g}",)
+        ways = "Widen its bins" + ("." if nearest else ", or use unknown='nearest' to put it into the outermost one.")
+    else:
+        known = feature.known
+        ways = "Correct it, declare it in the domain, or leave out such rows; unknown='zero' scores them as density 0."
+    return UnknownValueError(feature.name, value, known, ways)
+
+
+def _encode_integers(numbers: NDArray[np.integer[Any]], domain: Domain, look_up: kernels.LookUp) -> Encoded:
+    codes = np.empty(numbers.shape, domain.code_type)
+    outside = np.zeros(len(numbers), bool)
+    row, column = kernels.encode_integers(numbers, look_up, codes, outside)
+    unknown = None if row < 0 else (domain.names[column], numbers[row, column].item())
+    return Encoded(codes, outside, unknown)
+
+
+def _encode_columns(source: Source, domain: Domain, nearest: bool) -> Encoded:
+    """Column after column, then turned so that a row lies together."""
+    by_column = np.empty((len(domain), source.n_rows), domain.code_type)
+    outside = np.zeros(source.n_rows, bool)
+    unknown = None
+    for feature, column, out in zip(domain, source, by_column, strict=True):
+        codes = encode_column(column, feature, nearest)
+        strange = codes == UNKNOWN
+        if strange.any():
+            unknown = unknown or (feature.name, column.value(int(np.argmax(strange))))
+            outside |= strange
+            codes = np.where(strange, 0, codes)
+        out[:] = codes
+    return Encoded(_turned(by_column), outside, unknown)
+
+
+def encode_column(column: Column, feature: Feature, nearest: bool = False) -> NDArray[np.int64]:
+    """The codes of one column; -1 for a value that the feature does not have."""
+    if column.labels is not None:
+        codes = _codes_of_labels(column, feature)
+    else:
+        if all(isinstance(value, str) for value in feature.known) and feature.known:
+            raise _other_type(column, feature, "text")
+        codes = _codes_of_numbers(column.data, feature, nearest)
+    if column.missing is not None:
+        codes[column.missing] = UNKNOWN if feature.missing is None else feature.missing
+    return codes
+
+
+def _codes_of_labels(column: Column, feature: Feature) -> NDArray[np.int64]:
+    labels = column.labels or ()
+    if feature.known and labels and _is_numeric(feature) and all(isinstance(label, str) for label in labels):
+        raise _other_type(column, feature, "numbers")
+    place = {(type(value) is bool, value): code for code, value in enumerate(feature.known)}
+    found = [place.get((type(label) is bool, label), UNKNOWN) for label in labels]
+    codes: NDArray[np.int64] = np.array(found or [UNKNOWN], np.int64)[column.data]
+    return codes
+
+
+def _codes_of_numbers(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int64]:
+    table = _table_of(feature, nearest) if numbers.dtype.kind in "iu" and numbers.dtype != np.uint64 else None
+    if table is not None:
+        codes = np.empty((len(numbers), 1), np.int64)
+        outside = np.zeros(len(numbers), bool)
+        kernels.encode_integers(numbers.reshape(-1, 1), _join([table]), codes, outside)
+        codes[outside] = UNKNOWN
+        return codes[:, 0]
+    if feature.kind == "continuous":
+        return _codes_of_bins(numbers, feature, nearest)
+    known = np.array(feature.known)
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known[order], numbers), len(known) - 1)
+    return np.where(known[order][at] == numbers, order[at], UNKNOWN)
+
+
+def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int64]:
+    edges = feature.edges
+    codes = np.searchsorted(edges[1:-1], numbers, side="right").astype(np.int64)
+    if not nearest:
+        too_high = numbers >= edges[-1] if feature.integer and len(feature.known) > 1 else numbers > edges[-1]
+        codes[(numbers < edges[0]) | too_high] = UNKNOWN
+    return codes
+
+
+def _look_up(domain: Domain, nearest: bool) -> kernels.LookUp | None:
+    """Tables for all features, or None where one is too wide for that."""
+    tables = [_table_of(feature, nearest) for feature in domain]
+    if any(table is None for table in tables):
+        return None
+    return _join([table for table in tables if table is not None])
+
+
+def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int64], bool] | None:
+    """The lowest whole number of a feature, the code of each from there on, and whether to clamp."""
+    known = feature.known
+    if not known or not _is_numeric(feature):
+        return None
+    if feature.kind == "continuous":
+        edges = feature.edges
+        low, high = math.ceil(edges[0]), math.floor(edges[-1])
+        if not low <= high < low + LARGEST_TABLE:
+            return None
+        return low, _codes_of_bins(np.arange(low, high + 1), feature, nearest), nearest
+    whole = [int(value) for value in known if not isinstance(value, str | Bin) and value is not None]
+    low, high = min(whole), max(whole)
+    if high - low >= LARGEST_TABLE or [*map(float, whole)] != [*map(float, known)]:  # type: ignore[arg-type]
+        return None
+    table = np.full(high - low + 1, UNKNOWN, np.int64)
+    table[np.array(whole) - low] = np.arange(len(whole))
+    return low, table, False
+
+
+def _join(tables: list[tuple[int, NDArray[np.int64], bool]]) -> kernels.LookUp:
+    start = np.concatenate([[0], np.cumsum([len(table) for _, table, _ in tables])]).astype(np.int64)
+    low = np.array([low for low, _, _ in tables], np.int64)
+    clamp = np.array([clamp for _, _, clamp in tables], bool)
+    return kernels.LookUp(low, start, clamp, np.concatenate([table for _, table, _ in tables]))
+
+
+def _turned(by_column: Codes) -> Codes:
+    """Codes by row from codes by column, a block of rows at a time so that both fit the cache."""
+    by_row = np.empty(by_column.shape[::-1], by_column.dtype)
+    for begin in range(0, len(by_row), ROWS_AT_ONCE):
+        by_row[begin : begin + ROWS_AT_ONCE] = by_column[:, begin : begin + ROWS_AT_ONCE].T
+    return by_row
+
+
+def _refuse_unknown(
+    source: Source, domain: Domain, encoded: Encoded, nearest: bool, keep: NDArray[np.bool_] | None
+) -> None:
+    """Raise for the first unknown value in a row that counts."""
+    used = np.ones(source.n_rows, bool) if keep is None else keep
+    if not (encoded.outside & used).any():
+        return
+    for feature, column in _pairs(domain, source):
+        strange = (encode_column(column, feature, nearest) == UNKNOWN) & used
+        if strange.any():
+            raise unknown_value(feature, column.value(int(np.argmax(strange))), nearest)
+
+
+def _pairs(domain: Domain, source: Source) -> Iterator[tuple[Feature, Column]]:
+    return zip(domain, source, strict=True)
+
+
+def _is_numeric(feature: Feature) -> bool:
+    """Whether its values are numbers or bins of numbers."""
+    return not any(isinstance(value, str | bool) for value in feature.known)
+
+
+def _other_type(column: Column, feature: Feature, expected: str) -> DataError:
+    return DataError(
+        f"{column.name!r} holds {column.value(0)!r} where {expected} are expected, such as {feature.known[0]!r}. "
+        "Give the column the type it had when the model was fitted."
+    )

@@ -1,0 +1,160 @@
+"""What a column is: its kind, its values, its bins."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.domain import MAX_VALUES, Feature, check_kind
+from sparsedensity.errors import DataError, DataWarning, ParameterError
+from sparsedensity.ingest.columns import Column, Source
+from sparsedensity.kernels import encode as kernels
+from sparsedensity.table import Floats
+
+NOMINAL_INTEGERS = 20
+"""Whole numbers of at most so many distinct values are taken for categories."""
+DEFAULT_BINS = 10
+SMALL_RANGE = 1 << 20
+
+
+def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> Feature:
+    """The feature that a column is, unless told otherwise."""
+    missing = column.missing is not None and bool(column.missing.any())
+    if isinstance(kind, Sequence) and not isinstance(kind, str):
+        return Feature.ordinal(column.name, tuple(kind), missing=missing)
+    asked = None if kind is None else check_kind(f"kinds[{column.name!r}]", kind)
+    if column.labels is not None:
+        return _of_labels(column, asked, missing)
+    present = column.data if column.missing is None else column.data[~column.missing]
+    if not len(present):
+        return Feature.nominal(column.name, (), missing=True)
+    if asked in ("nominal", "ordinal"):
+        return _of_numbers(column.name, asked, np.unique(present), missing)
+    if asked is None and column.type == "integer":
+        distinct = np.unique(present)
+        if len(distinct) <= NOMINAL_INTEGERS:
+            return _of_numbers(column.name, "nominal", distinct, missing)
+    kept = weights if weights is None or column.missing is None else weights[~column.missing]
+    edges = bin_edges(column.name, present, bins, kept)
+    return Feature.continuous(column.name, edges, integer=column.type == "integer", missing=missing)
+
+
+def features_of_integers(
+    source: Source, kinds: Mapping[str, Any], bins: Any, weights: Floats | None, keep: NDArray[np.bool_]
+) -> list[Feature]:
+    """The features of a whole array of integers, read in two passes where the ranges are small."""
+    numbers = source.integers
+    assert numbers is not None
+    width = numbers.shape[1]
+    low, high = np.full(width, np.iinfo(np.int64).max), np.full(width, np.iinfo(np.int64).min)
+    kernels.integer_ranges(numbers, keep, low, high)
+    small = high.astype(np.float64) - low < SMALL_RANGE
+    small &= np.array([name not in kinds for name in source.names])
+    start = np.concatenate([[0], np.cumsum(np.where(small, high - low + 1, 0))])
+    features: list[Feature | None] = [None] * width
+    if small.all():
+        present = np.zeros(int(start[-1]), bool)
+        kernels.mark_present(numbers, keep, low, start, present)
+        for i, name in enumerate(source.names):
+            distinct = low[i] + np.flatnonzero(present[start[i] : start[i + 1]])
+            if len(distinct) <= NOMINAL_INTEGERS:
+                features[i] = _of_numbers(name, "nominal", distinct, missing=False)
+    some = weights if weights is None or keep.all() else weights[keep]
+    return [
+        feature or feature_of(_integer_column(source, i, keep), kinds.get(source.names[i]), bins, some)
+        for i, feature in enumerate(features)
+    ]
+
+
+def bin_edges(name: str, numbers: NDArray[Any], bins: Any, weights: Floats | None) -> Floats:
+    """The bin edges of one column: equal widths, quantiles, or as given."""
+    spec = bins.get(name, DEFAULT_BINS) if isinstance(bins, Mapping) else bins
+    integer = numbers.dtype.kind in "iu"
+    if isinstance(spec, Sequence | np.ndarray) and not isinstance(spec, str):
+        return _given_edges(name, spec, integer)
+    low, high = float(numbers.min()), float(numbers.max())
+    if isinstance(spec, str) and spec.partition(":")[0] == "quantile":
+        count = _bin_count(name, spec.partition(":")[2] or DEFAULT_BINS)
+        edges = weighted_quantiles(numbers, weights, count)
+    else:
+        count = _bin_count(name, spec)
+        edges = np.linspace(low, high, count + 1)
+        if low < high and not np.isfinite(edges).all():
+            raise DataError(f"{name!r} spans more than a float can hold. Rescale the column.")
+    if integer and low < high:
+        edges = np.append(np.ceil(edges[:-1]), high + 1)
+    return np.unique(edges)
+
+
+def weighted_quantiles(numbers: NDArray[Any], weights: Floats | None, count: int) -> Floats:
+    """Edges with equal weight between them: the lowest number below which lies each k/count of the weight."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order].astype(np.float64)
+    total = np.arange(1.0, len(ordered) + 1) if weights is None else np.cumsum(weights[order])
+    marks = np.arange(1, count) / count * total[-1]
+    inner = ordered[np.searchsorted(total, marks * (1 - 1e-12), side="left")]
+    return np.concatenate([ordered[:1], inner, ordered[-1:]])
+
+
+def _of_labels(column: Column, kind: str | None, missing: bool) -> Feature:
+    if kind == "continuous":
+        raise ParameterError(
+            f"kinds[{column.name!r}]", kind, "'nominal' or 'ordinal', since the column does not hold numbers"
+        )
+    labels = column.labels or ()
+    if not column.declared:
+        used = column.data if column.missing is None else column.data[~column.missing]
+        occurs = np.bincount(used, minlength=len(labels)) > 0
+        labels = tuple(label for label, there in zip(labels, occurs, strict=False) if there)
+        if kind == "ordinal" and column.type == "text" and len(labels) > 1:
+            warnings.warn(
+                f"{column.name!r} is ordinal but its text has no declared order: it is taken alphabetically, "
+                f"{labels[0]!r} first. Give the order with kinds={{{column.name!r}: [...]}}.",
+                DataWarning,
+                stacklevel=2,
+            )
+    if kind == "ordinal" or (kind is None and column.ordered):
+        return Feature.ordinal(column.name, labels, missing=missing)
+    return Feature.nominal(column.name, labels, missing=missing or not labels)
+
+
+def _of_numbers(name: str, kind: str, distinct: NDArray[Any], missing: bool) -> Feature:
+    if len(distinct) > MAX_VALUES:
+        raise DataError(
+            f"{name!r} has {len(distinct):,} distinct values and at most {MAX_VALUES:,} are possible. "
+            "Make it continuous, group its values, or leave it out."
+        )
+    make = Feature.ordinal if kind == "ordinal" else Feature.nominal
+    return make(name, distinct.tolist(), missing=missing)
+
+
+def _integer_column(source: Source, column: int, keep: NDArray[np.bool_]) -> Column:
+    assert source.integers is not None
+    data = np.ascontiguousarray(source.integers[:, column])
+    return Column(source.names[column], "integer", data if keep.all() else data[keep])
+
+
+def _given_edges(name: str, edges: Sequence[float] | NDArray[Any], integer: bool) -> Floats:
+    try:
+        cuts = np.unique(np.asarray(edges, np.float64))
+    except (TypeError, ValueError):
+        raise ParameterError(f"bins[{name!r}]", edges, "a number of bins or a list of edges") from None
+    if len(cuts) < 2 or not np.isfinite(cuts).all():
+        raise ParameterError(f"bins[{name!r}]", list(edges), "a list of two or more finite edges")
+    if integer:
+        cuts = np.unique(np.append(np.ceil(cuts[:-1]), np.floor(cuts[-1]) + 1))
+    return cuts
+
+
+def _bin_count(name: str, spec: Any) -> int:
+    if isinstance(spec, str) and spec.isdecimal():
+        spec = int(spec)
+    if isinstance(spec, int | np.integer) and not isinstance(spec, bool) and 1 <= spec <= MAX_VALUES:
+        return int(spec)
+    raise ParameterError(
+        f"bins for {name!r}", spec, "a number of bins from 1 to 65,535, 'quantile', 'quantile:N' or a list of edges"
+    )

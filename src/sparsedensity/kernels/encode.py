@@ -1,0 +1,63 @@
+"""Whole numbers to codes by look-up tables, row after row."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsedensity.kernels import kernel
+
+UNKNOWN = -1
+
+
+class LookUp(NamedTuple):
+    """For every column: its lowest number, where its table begins, and whether to clamp; then all tables in one."""
+
+    low: np.ndarray
+    start: np.ndarray
+    clamp: np.ndarray
+    code: np.ndarray
+
+
+@kernel
+def encode_integers(numbers, look_up, codes, outside):
+    """Fill in the code of every number; a row with an unknown number is marked as outside and coded 0 there.
+
+    Returns the row and the column of the first unknown number, or -1 and -1.
+    """
+    first_row, first_column = -1, -1
+    for row in range(numbers.shape[0]):
+        for column in range(numbers.shape[1]):
+            begin, end = look_up.start[column], look_up.start[column + 1]
+            number, low = np.int64(numbers[row, column]), look_up.low[column]
+            code = UNKNOWN
+            if number >= low and number < low + (end - begin):
+                code = look_up.code[begin + number - low]
+            elif look_up.clamp[column]:
+                code = look_up.code[begin] if number < low else look_up.code[end - 1]
+            if code == UNKNOWN:
+                outside[row] = True
+                code = 0
+                if first_row < 0:
+                    first_row, first_column = row, column
+            codes[row, column] = code
+    return first_row, first_column
+
+
+@kernel
+def integer_ranges(numbers, keep, low, high):
+    """The lowest and the highest number of every column among the rows to keep."""
+    for row in range(numbers.shape[0]):
+        if keep[row]:
+            for column in range(numbers.shape[1]):
+                number = np.int64(numbers[row, column])
+                low[column] = min(low[column], number)
+                high[column] = max(high[column], number)
+
+
+@kernel
+def mark_present(numbers, keep, low, start, present):
+    """Mark which numbers occur, in one table a column."""
+    for row in range(numbers.shape[0]):
+        if keep[row]:
+            for column in range(numbers.shape[1]):
+                present[start[column] + np.int64(numbers[row, column]) - low[column]] = True

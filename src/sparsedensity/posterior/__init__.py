@@ -1,0 +1,13 @@
+"""Posteriors: what is believed. Each scores a structure together with the weight in its leaves; none searches.
+
+All are frozen objects with one face (:class:`Posterior`): the log posterior of a structure, the posterior mean of
+every leaf's probability, and an interval for it.
+"""
+
+from sparsedensity.posterior.base import Posterior
+from sparsedensity.posterior.branch_sparse import BranchSparse
+from sparsedensity.posterior.histogram import FullHistogram
+from sparsedensity.posterior.leaf_sparse import LeafSparse
+from sparsedensity.posterior.rule_list import SparseRules, antecedents_by_size
+
+__all__ = ["BranchSparse", "FullHistogram", "LeafSparse", "Posterior", "SparseRules", "antecedents_by_size"]

@@ -1,0 +1,76 @@
+"""What every posterior answers, and the Dirichlet pieces they share."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import betaincinv, gammaln
+
+from sparsedensity.errors import ParameterError
+from sparsedensity.table import Floats
+
+
+class Posterior(Protocol):
+    """A belief about structures, given the weight that fell into each leaf."""
+
+    def log_posterior(self, structure: Any, weights: Floats) -> float:
+        """The log posterior, up to the constant that no structure changes."""
+
+    def log_probabilities(self, structure: Any, weights: Floats) -> Floats:
+        """The log of the posterior mean of every leaf's probability."""
+
+    def intervals(self, structure: Any, weights: Floats, level: float = 0.95) -> Floats:
+        """Lower and upper end of a credible interval for every leaf's probability, given the structure."""
+
+
+def check_positive(name: str, value: float) -> None:
+    """Refuse a number that is not positive and finite."""
+    if not (_is_number(value) and 0 < value < np.inf):
+        raise ParameterError(name, value, "a number greater than 0")
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse a number that is not strictly between 0 and 1."""
+    if not (_is_number(value) and 0 < value < 1):
+        raise ParameterError(name, value, "a number between 0 and 1, both excluded")
+
+
+def log_volume_terms(weights: Floats, log_volumes: Floats) -> float:
+    """The sum over the leaves of -n_l ln V_l; a leaf of weight 0 adds nothing, even where its volume is 0."""
+    held = weights > 0
+    return -float(weights[held] @ log_volumes[held])
+
+
+def log_dirichlet(weights: Floats, pseudocount: float) -> float:
+    """Ln B(a + n_1, .., a + n_k) - ln B(a, .., a): the Dirichlet-multinomial evidence of one division."""
+    k, n = len(weights), weights.sum()
+    head = gammaln(k * pseudocount) - gammaln(n + k * pseudocount)
+    return float(head + (gammaln(weights + pseudocount) - gammaln(pseudocount)).sum())
+
+
+def mean_log_probabilities(weights: Floats, log_volumes: Floats, pseudocount: float) -> Floats:
+    """Ln (n_l + a) / (n + K a), where K counts the leaves of positive volume; others have probability 0."""
+    real = log_volumes > -np.inf
+    total = weights.sum() + real.sum() * pseudocount
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(np.where(real, weights + pseudocount, 0.0) / total)
+    return logs
+
+
+def beta_intervals(weights: Floats, log_volumes: Floats, pseudocount: float, level: float) -> Floats:
+    """Beta quantiles of every leaf's probability under the Dirichlet posterior; [1, 1] for a single leaf."""
+    real = log_volumes > -np.inf
+    intervals = np.zeros((len(weights), 2))
+    if real.sum() == 1:
+        intervals[real] = 1.0
+        return intervals
+    own = weights[real] + pseudocount
+    others = weights.sum() + real.sum() * pseudocount - own
+    tail = (1 - level) / 2
+    intervals[real] = np.stack([betaincinv(own, others, q) for q in (tail, 1 - tail)], axis=1)
+    return intervals
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,0 +1,203 @@
+"""What is known about a fitted model, as plain data: leaves, and the lines a reader reads."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sparsedensity.density import Density
+from sparsedensity.domain import Domain, Value
+from sparsedensity.report import words
+from sparsedensity.structures import Cells, RuleList, Structure, Tree
+from sparsedensity.structures.tree import Node
+from sparsedensity.table import Floats
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One feature and the values it may take."""
+
+    feature: str
+    values: tuple[Value, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A bin of the model: where it is, how much is in it, and how dense that is."""
+
+    number: int
+    conditions: tuple[Condition, ...]
+    weight: float
+    """The weight of the training rows in it."""
+    probability: float
+    log_volume: float
+    density: float
+    """Probability over volume: the same at every point of the leaf."""
+    interval: tuple[float, float] = field(default=(0.0, 1.0))
+    """A 95 % credible interval for the probability, given the structure."""
+
+    @property
+    def log_density(self) -> float:
+        """The natural log of the density; minus infinity for a leaf without volume or probability."""
+        return math.log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
+
+    @property
+    def volume(self) -> float:
+        """The volume; infinite where it does not fit a float."""
+        return math.exp(self.log_volume) if self.log_volume < 709 else math.inf
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.conditions)) or "everything else"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a model as it is read from the top."""
+
+    text: str
+    leaf: int | None = None
+    """The number of the leaf that this line ends in."""
+    last: tuple[bool, ...] = ()
+    """For this line and every line above it in the tree: whether it is the last of its siblings."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A fitted model, ready to be drawn."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
+    leaves: tuple[Leaf, ...] = field(repr=False)
+    features: tuple[tuple[str, str, str], ...] = field(repr=False)
+    """Name, kind and values of every feature, in words."""
+
+
+def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
+    """Every leaf of a fitted structure."""
+    structure = density.structure
+    volumes, logs = structure.log_volumes, density.log_densities
+    return tuple(
+        Leaf(
+            number=i,
+            conditions=conditions,
+            weight=float(density.weights[i]),
+            probability=float(density.probabilities[i]),
+            log_volume=float(volumes[i]),
+            density=float(np.exp(logs[i])),
+            interval=(float(intervals[i, 0]), float(intervals[i, 1])),
+        )
+        for i, conditions in enumerate(_conditions(structure))
+    )
+
+
+def lines_of(structure: Structure, at_most: int = 30) -> tuple[Line, ...]:
+    """A structure line by line. Of a full histogram only the first cells are shown."""
+    match structure:
+        case Tree() as tree:
+            return tuple(_tree_lines(tree))
+        case RuleList() as rules:
+            return tuple(_rule_lines(rules))
+        case Cells() as cells:
+            return tuple(_cell_lines(cells, at_most))
+    raise TypeError(f"{type(structure).__name__} cannot be read line by line.")
+
+
+def features_of(domain: Domain) -> tuple[tuple[str, str, str], ...]:
+    """Every feature in words."""
+    return tuple((feature.name, feature.kind, words.some_values(feature, range(feature.size))) for feature in domain)
+
+
+def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
+    """The way to one leaf, a phrase a step."""
+    if isinstance(structure, Tree):
+        above: list[Node] = []
+        for node in structure.walk():
+            del above[node.depth :]
+            above.append(node)
+            if node.is_leaf and node.number == leaf:
+                pairs = itertools.pairwise(above)
+                return tuple(_branch(parent, child) for parent, child in pairs)
+    return tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
+
+
+def _tree_lines(tree: Tree) -> Iterator[Line]:
+    if tree.n_leaves == 1:
+        yield Line("everything", leaf=0)
+        return
+    stack: list[tuple[Node, str, tuple[bool, ...]]] = []
+    _push(stack, tree.root(), ())
+    while stack:
+        node, text, last = stack.pop()
+        yield Line(text, node.number if node.is_leaf else None, last)
+        _push(stack, node, last)
+
+
+def _push(stack: list[tuple[Node, str, tuple[bool, ...]]], node: Node, last: tuple[bool, ...]) -> None:
+    children = node.children
+    stack.extend((child, _branch(node, child), (*last, child is children[-1])) for child in reversed(children))
+
+
+def _branch(parent: Node, child: Node) -> str:
+    assert parent.feature is not None
+    assert child.group is not None
+    return words.condition(parent.tree.domain[parent.feature], child.group, parent.region.allowed[parent.feature])
+
+
+def _rule_lines(rules: RuleList) -> Iterator[Line]:
+    for i in range(rules.n_rules):
+        phrase = " and ".join(map(str, _leaf_conditions(rules, i)))
+        yield Line(f"{'else ' * (i > 0)}if {phrase}", i)
+    yield Line("else" if rules.n_rules else "everything", rules.n_rules)
+
+
+def _cell_lines(cells: Cells, at_most: int) -> Iterator[Line]:
+    occupied = cells.n_leaves - 1
+    for i in range(min(occupied, at_most)):
+        yield Line(" and ".join(map(str, _leaf_conditions(cells, i))), i)
+    if occupied > at_most:
+        yield Line(f"… and {occupied - at_most:,} more occupied points")
+    yield Line("every other point", occupied)
+
+
+def _conditions(structure: Structure) -> Iterator[tuple[Condition, ...]]:
+    if isinstance(structure, Tree):
+        for region in structure.regions:
+            yield _region_conditions(structure.domain, region.allowed)
+    else:
+        for leaf in range(structure.n_leaves):
+            yield _leaf_conditions(structure, leaf)
+
+
+def _leaf_conditions(structure: Structure, leaf: int) -> tuple[Condition, ...]:
+    match structure:
+        case Tree() as tree:
+            return _region_conditions(tree.domain, tree.regions[leaf].allowed)
+        case RuleList() as rules if leaf < rules.n_rules:
+            ranges = [(feature, range(low, high + 1)) for feature, low, high in rules.rules[leaf]]
+            return tuple(_condition(rules.domain, feature, codes) for feature, codes in ranges)
+        case Cells() as cells if leaf < len(cells.codes):
+            codes = cells.codes[leaf].tolist()
+            return tuple(_condition(cells.domain, feature, [code]) for feature, code in enumerate(codes))
+    return ()
+
+
+def _region_conditions(domain: Domain, allowed: Sequence[frozenset[int]]) -> tuple[Condition, ...]:
+    return tuple(
+        _condition(domain, feature, sorted(codes))
+        for feature, codes in enumerate(allowed)
+        if len(codes) < domain.sizes[feature]
+    )
+
+
+def _condition(domain: Domain, feature: int, codes: Sequence[int]) -> Condition:
+    of = domain[feature]
+    return Condition(of.name, tuple(of.values[code] for code in codes), words.condition(of, codes))

@@ -1,0 +1,121 @@
+"""Values, conditions and numbers in words.
+
+>>> from sparsedensity.domain import Feature
+>>> cabin = Feature.nominal("class", ("1st", "2nd", "3rd", "crew"))
+>>> some_values(cabin, {2, 3}), some_values(cabin, {0, 1, 2})
+('3rd or crew', 'not crew')
+>>> some_values(Feature.continuous("fare", (0, 10, 20, 50)), {1, 2})
+'10 to 50'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+from sparsedensity.domain import Bin, Feature, Value
+
+LONGEST_LABEL = 60
+
+
+def some_values(feature: Feature, codes: Collection[int], among: Collection[int] | None = None) -> str:
+    """A set of values in words; "not ..." where that is shorter, given that the value is one of `among`."""
+    possible = set(range(feature.size)) if among is None else set(among)
+    runs = feature.ordered
+    text = _listed(feature, sorted(codes), "or") if not runs else _ranged(feature, sorted(codes))
+    rest = sorted(possible - set(codes))
+    if runs or not rest or len(codes) < 2:
+        return text
+    others = _listed(feature, rest, "nor")
+    negated = f"not {others}" if len(rest) == 1 else f"neither {others}"
+    return negated if len(negated) < len(text) else text
+
+
+def condition(feature: Feature, codes: Collection[int], among: Collection[int] | None = None) -> str:
+    """A condition in words: "class is 3rd or crew"."""
+    return f"{printable(feature.name)} is {some_values(feature, codes, among)}"
+
+
+def one_value(feature: Feature, value: Value) -> str:
+    """One value in words."""
+    if value is None:
+        return "missing"
+    if isinstance(value, Bin):
+        return _interval(feature, value.low, value.high)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return printable(number(value) if isinstance(value, float) else str(value))
+
+
+def number(x: float) -> str:
+    """A number as short as it can be said: whole numbers in full, others to six digits.
+
+    >>> number(2201.0), number(0.125), number(1.5500000000000003)
+    ('2201', '0.125', '1.55')
+    """
+    return str(int(x)) if math.isfinite(x) and x == int(x) and abs(x) < 1e15 else f"{x:.6g}"
+
+
+def count(x: float) -> str:
+    """A weight: whole numbers with thousands separators, others to six digits."""
+    return f"{int(x):,}" if math.isfinite(x) and x == int(x) and abs(x) < 1e15 else f"{x:,.6g}"
+
+
+def from_log(log: float) -> str:
+    """A positive number given by its natural log, which may be far beyond a float.
+
+    >>> from_log(math.log(24)), from_log(1000.0), from_log(-math.inf)
+    ('24', '1.97e+434', '0')
+    """
+    if log == -math.inf:
+        return "0"
+    if abs(log) < math.log(1e6):
+        return f"{round(math.exp(log), 9):.6g}"
+    exponent = math.floor(log / math.log(10))
+    return f"{math.exp(log - exponent * math.log(10)):.2f}e{exponent:+03d}"
+
+
+def printable(text: object, longest: int = LONGEST_LABEL) -> str:
+    r"""Text that is safe to print: control characters are spelt out and very long labels shortened.
+
+    >>> printable("a\\nb\\x1b[31m")
+    'a\\\\nb\\\\x1b[31m'
+    """
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def _listed(feature: Feature, codes: Sequence[int], word: str) -> str:
+    words = [one_value(feature, feature.values[code]) for code in codes]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {word} {words[-1]}"
+
+
+def _ranged(feature: Feature, codes: Sequence[int]) -> str:
+    """Runs of an ordered feature, and missing where it has joined one."""
+    parts = [_run(feature, run) for run in _runs([code for code in codes if code != feature.missing])]
+    return " or ".join([*parts, "missing"] if feature.missing in codes else parts)
+
+
+def _run(feature: Feature, run: Sequence[int]) -> str:
+    first, last = feature.values[run[0]], feature.values[run[-1]]
+    if isinstance(first, Bin) and isinstance(last, Bin):
+        return _interval(feature, first.low, last.high)
+    if len(run) <= 2:
+        return _listed(feature, run, "or")
+    return f"{one_value(feature, first)} to {one_value(feature, last)}"
+
+
+def _runs(codes: Sequence[int]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for code in codes:
+        if runs and runs[-1][-1] == code - 1:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    return runs
+
+
+def _interval(feature: Feature, low: float, high: float) -> str:
+    if feature.integer and low < high:
+        high -= 1
+    return number(low) if low == high else f"{number(low)} to {number(high)}"

@@ -1,0 +1,130 @@
+"""One driver for every search, its budget, and the record of what it did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from sparsedensity.problem import Problem
+from sparsedensity.structures import Structure
+
+
+class State(Protocol):
+    """What a search carries from step to step."""
+
+    @property
+    def log_posterior(self) -> float:
+        """The best log posterior so far."""
+
+    @property
+    def moves(self) -> int:
+        """How many changes were tried so far."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to try."""
+
+
+S = TypeVar("S", bound=State)
+Watch = Callable[[Any, float], None]
+"""Called after every step with the state and the seconds so far."""
+
+
+class Search(Protocol[S]):
+    """A way to look, in steps short enough to be interrupted between two of them."""
+
+    @property
+    def name(self) -> str:
+        """What the search is called in reports."""
+
+    def init(self, problem: Problem[Any], rng: np.random.Generator) -> S:
+        """The state before the first step."""
+
+    def step(self, problem: Problem[Any], state: S, rng: np.random.Generator) -> S:
+        """One block of work."""
+
+    def best(self, problem: Problem[Any], state: S) -> Structure:
+        """The best structure of a state, whole at any time."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop: after so many moves or seconds, or when the search says that it is done."""
+
+    moves: int | None = None
+    seconds: float | None = None
+
+    def spent(self, state: State, seconds: float) -> str | None:
+        """Why the search must stop now, if it must."""
+        if state.finished:
+            return "finished"
+        if self.moves is not None and state.moves >= self.moves:
+            return "iterations"
+        if self.seconds is not None and seconds >= self.seconds:
+            return "time limit"
+        return None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found and how."""
+
+    method: str
+    structure: Structure = field(repr=False)
+    log_posterior: float
+    """The log posterior of the structure, counted anew on all rows."""
+    reason: str
+    """Why the search stopped: finished, iterations, time limit, or interrupted."""
+    moves: int
+    seconds: float
+    limit_binds: bool = False
+    """Whether the limit on leaves or rules kept the search from a better structure."""
+    trace: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+    """Seconds and best log posterior, at every improvement."""
+    upper_bound: float | None = None
+    proven: bool = False
+
+    @property
+    def gap(self) -> float | None:
+        """How far below the optimum the structure can be at most, in nats."""
+        return None if self.upper_bound is None else max(0.0, self.upper_bound - self.log_posterior)
+
+
+def run(
+    search: Search[S],
+    problem: Problem[Any],
+    *,
+    budget: Budget | None = None,
+    rng: np.random.Generator | None = None,
+    watch: Iterable[Watch] = (),
+) -> Found:
+    """Drive any search to the end of its budget. Ctrl-C ends it early and keeps the best so far."""
+    budget, rng, watchers = budget or Budget(), rng or np.random.default_rng(0), tuple(watch)
+    begin = time.perf_counter()
+    trace: list[tuple[float, float]] = []
+    state = search.init(problem, rng)
+    try:
+        while not (reason := budget.spent(state, time.perf_counter() - begin)):
+            state = search.step(problem, state, rng)
+            seconds = time.perf_counter() - begin
+            if not trace or state.log_posterior > trace[-1][1]:
+                trace.append((seconds, state.log_posterior))
+            for look in watchers:
+                look(state, seconds)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    structure = search.best(problem, state)
+    return Found(
+        method=search.name,
+        structure=structure,
+        log_posterior=problem.score(structure),
+        reason=reason,
+        moves=state.moves,
+        seconds=time.perf_counter() - begin,
+        limit_binds=problem.max_leaves is not None and structure.n_leaves >= problem.max_leaves,
+        trace=tuple(trace),
+    )

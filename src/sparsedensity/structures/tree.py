@@ -1,0 +1,218 @@
+"""A tree: multiway splits on groups of a feature's values.
+
+A finished tree is three arrays. Node 0 is the root, children come after their parents, and an inner node has one
+entry in ``child`` for every value of its feature: the child that takes the value, or ``NOWHERE`` where the path
+to the node has already excluded it.
+
+>>> from sparsedensity.domain import Domain, Feature
+>>> domain = Domain((Feature.nominal("class", ("1st", "2nd", "3rd", "crew")), Feature.nominal("sex", ("f", "m"))))
+>>> tree = Tree.leaf(domain).split(0, 0, [{0, 1, 2}, {3}])
+>>> [sorted(leaf.region.allowed[0]) for leaf in tree.leaves()]
+[[0, 1, 2], [3]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.domain import Domain
+from sparsedensity.kernels import route
+from sparsedensity.region import Region
+from sparsedensity.structures.base import in_threads
+from sparsedensity.table import Codes, Floats
+
+LEAF = route.LEAF
+NOWHERE = -1
+
+
+@dataclass(frozen=True)
+class Node:
+    """A reader's place in a tree."""
+
+    tree: Tree
+    index: int
+    region: Region
+    depth: int
+    feature: int | None
+    """The feature it splits on; ``None`` for a leaf."""
+    group: frozenset[int] | None
+    """The values of the parent's feature that lead here; ``None`` for the root."""
+    parent: int | None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tree ends here."""
+        return self.feature is None
+
+    @property
+    def number(self) -> int:
+        """The number of this leaf."""
+        return int(self.tree.leaf_number[self.index])
+
+    @property
+    def children(self) -> list[Node]:
+        """The nodes below, in the order of their first values."""
+        if self.feature is None:
+            return []
+        groups = self.tree.groups(self.index)
+        return [self._child(child, self.feature, codes) for child, codes in groups.items()]
+
+    def _child(self, child: int, feature: int, codes: frozenset[int]) -> Node:
+        below = self.tree.feature[child]
+        return Node(
+            self.tree,
+            child,
+            self.region.only(feature, codes),
+            self.depth + 1,
+            None if below == LEAF else int(below),
+            codes,
+            self.index,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A division of the domain by splits on groups of values."""
+
+    domain: Domain
+    feature: NDArray[np.int32]
+    offset: NDArray[np.int32]
+    child: NDArray[np.int32]
+
+    @classmethod
+    def leaf(cls, domain: Domain) -> Tree:
+        """The tree of one leaf."""
+        return cls(domain, np.array([LEAF], np.int32), np.zeros(1, np.int32), np.zeros(0, np.int32))
+
+    @classmethod
+    def of_splits(
+        cls, domain: Domain, splits: Sequence[tuple[int, Sequence[tuple[Collection[int], int]]] | None]
+    ) -> Tree:
+        """Build from one entry a node: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
+        feature: list[int] = []
+        offset: list[int] = []
+        child: list[int] = []
+        for split in splits:
+            offset.append(len(child))
+            if split is None:
+                feature.append(LEAF)
+                continue
+            of, branches = split
+            feature.append(of)
+            targets = [NOWHERE] * domain.sizes[of]
+            for codes, node in branches:
+                for code in codes:
+                    targets[code] = node
+            child.extend(targets)
+        return cls(domain, *(np.array(part, np.int32) for part in (feature, offset, child)))
+
+    def split(self, node: int, feature: int, groups: Sequence[Collection[int]]) -> Tree:
+        """The tree with one leaf split on a feature, one new leaf for every group of codes."""
+        splits = self.splits()
+        if splits[node] is not None:
+            raise ValueError(f"Node {node} is already split.")
+        splits[node] = (feature, [(group, len(splits) + i) for i, group in enumerate(groups)])
+        return Tree.of_splits(self.domain, splits + [None] * len(groups))
+
+    def splits(self) -> list[tuple[int, Sequence[tuple[Collection[int], int]]] | None]:
+        """One entry a node, as :meth:`of_splits` takes them."""
+        return [
+            None if of == LEAF else (int(of), [(codes, child) for child, codes in self.groups(node).items()])
+            for node, of in enumerate(self.feature)
+        ]
+
+    def groups(self, node: int) -> dict[int, frozenset[int]]:
+        """The children of an inner node with the codes that lead to each, in the order of their first codes."""
+        size = self.domain.sizes[self.feature[node]]
+        targets = self.child[self.offset[node] : self.offset[node] + size].tolist()
+        groups: dict[int, set[int]] = {}
+        for code, target in enumerate(targets):
+            if target != NOWHERE:
+                groups.setdefault(target, set()).add(code)
+        return {target: frozenset(codes) for target, codes in groups.items()}
+
+    def root(self) -> Node:
+        """A reader's place at the top."""
+        feature = None if self.feature[0] == LEAF else int(self.feature[0])
+        return Node(self, 0, self.domain.everything(), 0, feature, None, None)
+
+    def walk(self) -> Iterator[Node]:
+        """Every node, parents before children, in reading order."""
+        stack = [self.root()]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def leaves(self) -> Iterator[Node]:
+        """Every leaf, in reading order, which is the order of their numbers."""
+        return (node for node in self.walk() if node.is_leaf)
+
+    @cached_property
+    def leaf_number(self) -> NDArray[np.int64]:
+        """The number of each leaf, by node; -1 for inner nodes. Leaves are numbered in reading order."""
+        numbers = np.full(len(self.feature), -1, np.int64)
+        stack, found = [0], 0
+        while stack:
+            node = stack.pop()
+            if self.feature[node] == LEAF:
+                numbers[node] = found
+                found += 1
+            else:
+                stack.extend(reversed(self.groups(node)))
+        return numbers
+
+    @cached_property
+    def n_leaves(self) -> int:
+        """How many leaves there are."""
+        return int(np.sum(self.feature == LEAF))
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """The region of every leaf, by number."""
+        return tuple(leaf.region for leaf in self.leaves())
+
+    @cached_property
+    def log_volumes(self) -> Floats:
+        """The natural log of the volume of every leaf."""
+        return np.array([region.log_volume(self.domain) for region in self.regions])
+
+    def leaf_numbers(self, codes: Codes, *, jobs: int = 1) -> NDArray[np.int64]:
+        """The leaf of every encoded row."""
+
+        def blocks(rows: Codes, out: NDArray[np.int64]) -> None:
+            route.route_tree(rows, self.feature, self.offset, self.child, self.leaf_number, out)
+
+        return in_threads(blocks, codes, jobs)
+
+    def merged(self) -> Tree:
+        """The same leaves, with chains of splits on one feature drawn as one multiway split."""
+        splits: list[tuple[int, Sequence[tuple[Collection[int], int]]] | None] = [None]
+        stack = [(0, 0)]
+        while stack:
+            old, new = stack.pop()
+            if self.feature[old] == LEAF:
+                continue
+            branches = self._branches(old)
+            splits[new] = (int(self.feature[old]), [(codes, len(splits) + i) for i, (codes, _) in enumerate(branches)])
+            for _, node in branches:
+                stack.append((node, len(splits)))
+                splits.append(None)
+        return Tree.of_splits(self.domain, splits)
+
+    def _branches(self, node: int) -> list[tuple[frozenset[int], int]]:
+        """The branches of a node after every child that splits on the same feature gave way to its own."""
+        branches: list[tuple[frozenset[int], int]] = []
+        stack = list(self.groups(node).items())
+        while stack:
+            child, codes = stack.pop()
+            if self.feature[child] == self.feature[node]:
+                stack.extend(self.groups(child).items())
+            else:
+                branches.append((codes, child))
+        return sorted(branches, key=lambda branch: min(branch[0]))

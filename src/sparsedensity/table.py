@@ -1,0 +1,73 @@
+"""The table: distinct encoded rows with weights.
+
+>>> import numpy as np
+>>> from sparsedensity.domain import Domain, Feature
+>>> domain = Domain((Feature.nominal("sex", ("f", "m")),))
+>>> table = Table.of(domain, np.array([[0], [1], [1]], np.uint8))
+>>> table.codes.tolist(), table.weights.tolist(), table.n
+([[0], [1]], [1.0, 2.0], 3.0)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.domain import Domain
+from sparsedensity.kernels import rows as row_kernels
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Distinct rows of codes, the weight of each, and the domain they live in."""
+
+    domain: Domain
+    codes: Codes
+    weights: Floats
+
+    @classmethod
+    def of(cls, domain: Domain, codes: Codes, weights: Floats | None = None) -> Table:
+        """Collapse equal rows and add up their weights."""
+        codes = np.ascontiguousarray(codes, domain.code_type)
+        group = np.empty(len(codes), np.int64)
+        first = row_kernels.group_rows(codes, _free_slots(len(codes)), group)
+        summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64)
+        return cls(domain, codes if len(first) == len(codes) else codes[first], summed)
+
+    @cached_property
+    def n(self) -> float:
+        """The total weight."""
+        return math.fsum(self.weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+class RowIndex:
+    """Finds rows of codes among the distinct rows of a table."""
+
+    def __init__(self, codes: Codes) -> None:
+        self.codes = np.ascontiguousarray(codes)
+        self.slots = _free_slots(len(codes))
+        row_kernels.index_rows(self.codes, self.slots)
+
+    def find(self, codes: Codes) -> NDArray[np.int64]:
+        """The position of each row, or -1 where it is not there."""
+        found = np.empty(len(codes), np.int64)
+        codes = np.ascontiguousarray(codes, self.codes.dtype)
+        row_kernels.find_rows(self.slots, self.codes, codes, found)
+        return found
+
+
+def _free_slots(rows: int) -> NDArray[np.int64]:
+    """An empty hash table, at most half full when all rows are in it; its size is a power of two."""
+    return np.full(1 << max(4, (2 * rows).bit_length()), row_kernels.FREE, np.int64)
