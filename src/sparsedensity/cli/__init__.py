@@ -1,1 +1,66 @@
-"""The command line."""
+"""The command line: one file per verb.
+
+Standard output carries the answer and nothing else; notes, warnings and progress go to standard error. Exit codes:
+0 done, 1 the data or the model cannot be used (one sentence says why), 2 the command was misspelt, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import typer
+
+from sparsedensity.cli import datasets, fit, sample, score, show
+from sparsedensity.errors import SparseDensityError
+from sparsedensity.version import __version__
+
+app = typer.Typer(
+    name="sparsedensity",
+    help="Interpretable density estimation for tables of categories.",
+    epilog="Start with: sparsedensity fit titanic",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, verb in {"fit": fit, "show": show, "score": score, "sample": sample, "datasets": datasets}.items():
+    app.command(name, epilog=verb.EXAMPLES)(verb.command)
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
+    """Interpretable density estimation for tables of categories."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except SparseDensityError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(130)
+
+
+def _show_warning(  # the names are those of warnings.showwarning
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: object = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """A warning is one line for a person, not a place in our code."""
+    if category.__module__.startswith("sparsedensity"):
+        typer.echo(f"warning: {message}", err=True)

@@ -21,7 +21,10 @@ def hash_row(codes, row):
 @kernel
 def same_row(left, i, right, j):
     """Whether row i of one table equals row j of another."""
-    return all(left[i, feature] == right[j, feature] for feature in range(left.shape[1]))
+    for feature in range(left.shape[1]):
+        if left[i, feature] != right[j, feature]:
+            return False
+    return True
 
 
 @kernel

@@ -1,0 +1,58 @@
+"""Clocks and memory, for things measured side by side."""
+
+import gc
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Measured(NamedTuple):
+    """What a call gave, the seconds it took, and the bytes of memory it needed on top at its peak."""
+
+    value: Any
+    seconds: float
+    peak: int
+
+
+def measured(call: Callable[[], Any]) -> Measured:
+    """Call once, with the resident memory watched every few milliseconds."""
+    gc.collect()
+    before = resident()
+    peak = before
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.005):
+            peak = max(peak, resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    begin = time.perf_counter()
+    value = call()
+    seconds = time.perf_counter() - begin
+    done.set()
+    watcher.join()
+    return Measured(value, seconds, max(peak, resident()) - before)
+
+
+def best_of(repeats: int, call: Callable[[], Any]) -> float:
+    """The seconds of the fastest of some calls."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def resident() -> int:
+    """The bytes of memory this process holds now (Linux), or the most it ever held (elsewhere)."""
+    if sys.platform == "linux":
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,147 @@
+"""DATA and MODEL on the command line: files, bundled names, weights, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from sparsedensity.errors import ColumnsError, DataError, SparseDensityError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sparsedensity.domain import Domain
+    from sparsedensity.estimators import DensityEstimator
+
+
+class Data(NamedTuple):
+    """A table, and the weight of each row if a column was named for it."""
+
+    frame: pl.DataFrame
+    weights: Any
+    name: str
+
+
+def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = None) -> Data:
+    """A file, standard input (``-``) or a bundled data set."""
+    frame = _read(name, None)
+    for column in [*([] if weight is None else [weight]), *(drop or [])]:
+        if column not in frame.columns:
+            raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
+    weights = None
+    if weight is not None:
+        if not frame[weight].dtype.is_numeric():
+            raise DataError(f"The weight column {weight!r} holds {frame[weight].dtype}, not numbers.")
+        if frame[weight].null_count():
+            raise DataError(f"The weight column {weight!r} has missing values. Fill them in.")
+        weights = frame[weight].to_numpy()
+    unused = {*(drop or []), *([] if weight is None else [weight])}
+    return Data(frame.drop(unused), weights, Path(name).name)
+
+
+def read_rows(name: str, domain: Domain) -> pl.DataFrame:
+    """The columns that a model knows, in its order; others are left out with a note."""
+    frame = _read(name, domain)
+    lacking = [column for column in domain.names if column not in frame.columns]
+    if lacking:
+        raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
+    extra = [column for column in frame.columns if column not in domain.names]
+    if extra:
+        note(f"columns the model does not know are left out: {', '.join(extra)}")
+    return frame.select(domain.names)
+
+
+def load_model(path: Path) -> DensityEstimator:
+    """A saved model."""
+    from sparsedensity.estimators import load
+
+    model: DensityEstimator = load(path)
+    return model
+
+
+def note(text: str) -> None:
+    """Say something beside the answer."""
+    typer.echo(text, err=True)
+
+
+def write_json(answer: Any) -> None:
+    """The answer for machines; numbers that JSON does not have become null."""
+    typer.echo(json.dumps(_finite(answer), indent=1, ensure_ascii=False))
+
+
+def write_table(frame: pl.DataFrame, output: Path | None) -> None:
+    """A table as CSV, or as Parquet where the file is called so."""
+    if output is None:
+        sys.stdout.write(frame.write_csv())
+        return
+    try:
+        if output.suffix.lower() in (".parquet", ".pq"):
+            frame.write_parquet(output)
+        else:
+            frame.write_csv(output)
+    except OSError as error:
+        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
+    note(f"wrote {output}")
+
+
+def leaves_as_json(model: DensityEstimator) -> list[dict[str, Any]]:
+    """Every leaf as plain data."""
+    return [
+        {
+            "leaf": leaf.number,
+            "conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions],
+            "text": str(leaf),
+            "weight": leaf.weight,
+            "probability": leaf.probability,
+            "interval": list(leaf.interval),
+            "log_volume": leaf.log_volume,
+            "density": leaf.density,
+        }
+        for leaf in model.leaves_
+    ]
+
+
+def model_as_json(model: DensityEstimator) -> dict[str, Any]:
+    """A fitted model as plain data."""
+    search = model.search_
+    return {
+        "model": type(model).__name__,
+        "log_posterior": model.log_posterior_,
+        "n_leaves": model.n_leaves_,
+        "search": {
+            "method": search.method,
+            "reason": search.reason,
+            "moves": search.moves,
+            "seconds": search.seconds,
+            "limit_binds": search.limit_binds,
+            "upper_bound": search.upper_bound,
+            "proven": search.proven,
+        },
+        "leaves": leaves_as_json(model),
+    }
+
+
+def _read(name: str, domain: Domain | None) -> pl.DataFrame:
+    from sparsedensity import datasets
+    from sparsedensity.ingest.files import read_file
+
+    if name in datasets.NAMES and not Path(name).exists():
+        return datasets.load(name)
+    if name != "-" and not Path(name).suffix and not Path(name).exists():
+        raise DataError(f"{name!r} is neither a file nor a bundled data set ({', '.join(datasets.NAMES)}).")
+    return read_file(name, domain)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
