@@ -20,7 +20,7 @@ from sparsedensity import GreedyTree, datasets
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.files import read_file
 
-ROWS = int(os.environ.get("BENCH_ROWS", 2_400_000))
+ROWS = int(os.environ.get("BENCH_ROWS", "2400000"))
 SIZES = [2] * 12 + [3] * 10 + [4] * 8 + [5] * 10 + [6] * 8 + [8] * 8 + [10] * 6 + [13] * 4 + [17, 19]
 
 

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -51,8 +52,7 @@ def best_of(repeats: int, call: Callable[[], Any]) -> float:
 def resident() -> int:
     """The bytes of memory this process holds now (Linux), or the most it ever held (elsewhere)."""
     if sys.platform == "linux":
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * 4096
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -48,12 +48,12 @@ def one_value(feature: Feature, value: Value) -> str:
 
 
 def number(x: float) -> str:
-    """A number as short as it can be said: whole numbers in full, others to six digits.
+    """A number as short as it can be said: whole numbers in full, others to ten digits.
 
     >>> number(2201.0), number(0.125), number(1.5500000000000003)
     ('2201', '0.125', '1.55')
     """
-    return str(int(x)) if math.isfinite(x) and x == int(x) and abs(x) < 1e15 else f"{x:.6g}"
+    return str(int(x)) if math.isfinite(x) and x == int(x) and abs(x) < 1e15 else f"{x:.10g}"
 
 
 def count(x: float) -> str:
@@ -78,8 +78,8 @@ def from_log(log: float) -> str:
 def printable(text: object, longest: int = LONGEST_LABEL) -> str:
     r"""Text that is safe to print: control characters are spelt out and very long labels shortened.
 
-    >>> printable("a\\nb\\x1b[31m")
-    'a\\\\nb\\\\x1b[31m'
+    >>> printable("a\nb\x1b[31m")
+    'a\\nb\\x1b[31m'
     """
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
@@ -116,6 +116,11 @@ def _runs(codes: Sequence[int]) -> list[list[int]]:
 
 
 def _interval(feature: Feature, low: float, high: float) -> str:
-    if feature.integer and low < high:
-        high -= 1
+    """Two ends with as many digits as tell the bins apart; whole numbers include the upper end."""
+    if feature.integer:
+        high = max(low, high - 1)
+    elif low < high:
+        narrowest = min(feature.measures)
+        digits = max(0, 2 - math.floor(math.log10(narrowest)))
+        low, high = round(low, digits), round(high, digits)
     return number(low) if low == high else f"{number(low)} to {number(high)}"

@@ -1,0 +1,5 @@
+"""``python -m sparsedensity``."""
+
+from sparsedensity.cli import main
+
+main()

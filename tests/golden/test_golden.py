@@ -1,0 +1,103 @@
+"""Texts and files as they were approved. ``UPDATE_GOLDEN=1 pytest tests/golden`` writes them anew: read the diff."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity.density import Density
+from sparsedensity.domain import Domain, Feature
+from sparsedensity.posterior import SparseRules
+from sparsedensity.report import model, text
+from sparsedensity.report.model import Report
+from sparsedensity.structures import Condition, RuleList
+
+HERE = Path(__file__).parent
+
+
+def approved(name, found):
+    """Hold a text against the approved one."""
+    path = HERE / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(found + "\n", encoding="utf-8", newline="\n")
+    assert found + "\n" == path.read_text(encoding="utf-8")
+
+
+def body(words):
+    """A rendered model without the line that says how long the search took."""
+    return "\n".join(line for line in words.splitlines() if not line.startswith("Search:"))
+
+
+def mixed_rows():
+    """Numbers, an order, a missing value, a label that would wreck a terminal, and a very long one."""
+    rng = np.random.default_rng(5)
+    sizes = ["small", "medium", "large"]
+    odd = ["plain", "red\x1b[31m\nline", "a very long label that goes on and on " * 3]
+    return [
+        {
+            "fare": None if i % 17 == 0 else float(rng.gamma(2 if i % 3 else 6, 9)),
+            "age": int(rng.integers(0, 90)),
+            "size": sizes[min(2, int(rng.integers(0, 3)) + i % 2)],
+            "what": odd[0] if i % 5 else odd[1 + i % 2],
+        }
+        for i in range(400)
+    ]
+
+
+def fitted():
+    size = ["small", "medium", "large"]
+    return {
+        "titanic": GreedyTree().fit(datasets.load("titanic")),
+        "mixed": GreedyTree(kinds={"size": size}, max_leaves=12).fit(mixed_rows()),
+        "histogram": Histogram().fit(datasets.load("simulated")),
+    }
+
+
+@pytest.fixture(scope="module")
+def models():
+    return fitted()
+
+
+@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram"])
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_model_reads_as_approved(models, name, width):
+    shown = body(models[name].to_text(width=width))
+    assert max(map(len, shown.splitlines())) <= width
+    assert shown.replace("\n", "").isprintable()
+    approved(f"{name}-{width}.txt", shown)
+
+
+@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram"])
+def test_a_saved_model_reads_as_approved(models, name, tmp_path):
+    models[name].save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    document["library"] = "*"
+    document["search"]["seconds"] = 0
+    for leaf in document["leaves"]:
+        for key in ("probability", "density", "log_volume"):
+            leaf[key] = None if leaf[key] is None else float(f"{leaf[key]:.9g}")
+    document["search"]["log_posterior"] = float(f"{document['search']['log_posterior']:.9g}")
+    approved(f"{name}.json", json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def test_a_rule_list_reads_as_approved():
+    domain = Domain(
+        (
+            Feature.nominal("class", ("1st", "2nd", "3rd", "crew")),
+            Feature.nominal("sex", ("female", "male")),
+            Feature.continuous("fare", (0, 10, 20, 50, 100)),
+        )
+    )
+    rules = RuleList.of(
+        domain,
+        [[Condition(0, 3, 3), Condition(1, 1, 1)], [Condition(2, 1, 2)], [Condition(1, 0, 0), Condition(2, 3, 3)]],
+    )
+    weights = np.array([862.0, 400.0, 139.0, 800.0])
+    posterior = SparseRules.on(domain)
+    density = Density(rules, weights, posterior.log_probabilities(rules, weights))
+    leaves = model.leaves_of(density, posterior.intervals(rules, weights))
+    report = Report("A rule list", (), model.lines_of(rules), leaves, model.features_of(domain))
+    approved("rules-80.txt", text.render(report, width=80))
