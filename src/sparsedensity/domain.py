@@ -93,11 +93,14 @@ class Feature:
     def continuous(cls, name: str, edges: Iterable[float], *, integer: bool = False, missing: bool = False) -> Feature:
         """A number cut into bins. Equal edges merge; one edge is one bin of measure 1.
 
-        For whole numbers (``integer=True``) the last edge is the first number that is too large.
+        For whole numbers (``integer=True``) the last edge is the first number that is too large, and an edge between
+        two of them is the same as the upper one.
         """
         cuts = sorted(set(map(float, edges)))
         if not cuts or not all(map(math.isfinite, cuts)):
             raise DataError(f"{name!r} needs finite bin edges, not {cuts!r}.")
+        if integer:
+            cuts = sorted({float(math.ceil(cut)) for cut in cuts})
         ends = itertools.pairwise(cuts) if len(cuts) > 1 else [(cuts[0], cuts[0])]
         bins = tuple(Bin(low, high) for low, high in ends)
         widths = tuple(high - low or 1.0 for low, high in bins)

@@ -16,6 +16,8 @@ Every message is one sentence or two: what is wrong, where, and the way out.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -75,6 +77,14 @@ class DataWarning(UserWarning):
 
 class SearchWarning(UserWarning):
     """A search stopped before it was done."""
+
+
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
+    """Warn about the line outside this library that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _some(values: tuple[object, ...], at_most: int = 10) -> str:

@@ -40,6 +40,8 @@ class Region:
 
     def volume(self, domain: Domain) -> float:
         """The volume; infinite where it does not fit a float (then use :meth:`log_volume`)."""
+        if not all(self.allowed):
+            return 0.0
         return math.prod(
             math.fsum(feature.measures[code] for code in codes)
             for feature, codes in zip(domain, self.allowed, strict=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +31,8 @@ class Data(NamedTuple):
 
 def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = None) -> Data:
     """A file, standard input (``-``) or a bundled data set."""
-    frame = _read(name, None)
+    with working(f"reading {name}"):
+        frame = _read(name, None)
     for column in [*([] if weight is None else [weight]), *(drop or [])]:
         if column not in frame.columns:
             raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
@@ -46,7 +49,8 @@ def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = 
 
 def read_rows(name: str, domain: Domain) -> pl.DataFrame:
     """The columns that a model knows, in its order; others are left out with a note."""
-    frame = _read(name, domain)
+    with working(f"reading {name}"):
+        frame = _read(name, domain)
     lacking = [column for column in domain.names if column not in frame.columns]
     if lacking:
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
@@ -62,6 +66,15 @@ def load_model(path: Path) -> DensityEstimator:
 
     model: DensityEstimator = load(path)
     return model
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal what is going on, once it takes longer than a second."""
+    from sparsedensity.estimators.progress import watching
+
+    with watching(True, what):
+        yield
 
 
 def note(text: str) -> None:

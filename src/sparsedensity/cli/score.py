@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import load_model, note, read_rows, write_json, write_table
+from sparsedensity.cli.data import load_model, note, read_rows, working, write_json, write_table
 from sparsedensity.cli.fit import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -31,7 +31,8 @@ def command(
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)
     rows = read_rows(data, fitted.domain_)
-    leaves = fitted.apply(rows)
+    with working("scoring"):
+        leaves = fitted.apply(rows)
     outside = leaves < 0
     by_leaf = fitted.density_
     logs = np.where(outside, -np.inf, by_leaf.log_densities[leaves])

@@ -13,6 +13,7 @@ from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
 from sparsedensity.structures import Tree
+from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats
 
 MOST_POINTS = 50_000_000
@@ -74,7 +75,7 @@ def random_tree(
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
     """Split random leaves until there are enough, or none can be split."""
     allowed = [{node: range(size) for node, size in enumerate(domain.sizes)}]
-    splits: list[tuple[int, list[tuple[list[int], int]]] | None] = [None]
+    splits: list[Split] = [None]
     while splits.count(None) < leaves:
         free = [i for i, split in enumerate(splits) if split is None and any(len(v) > 1 for v in allowed[i].values())]
         if not free:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -23,25 +24,13 @@ class Points:
     def masses(self, probabilities: Floats, event: Floats) -> Floats:
         """The mass of an event in every cell, and in the remainder."""
         inside = event[self._flat].prod(axis=1)
-        taken = float(self._shares[:-1] @ inside)
-        outside = max(0.0, math.prod(self._sides(event)) - taken)
-        return np.append(probabilities[:-1] * inside, self._rest(probabilities) * outside)
+        return np.append(probabilities[:-1] * inside, probabilities[-1] * self._rest([], event, inside))
 
     def joint(self, probabilities: Floats, features: list[int], event: Floats) -> Floats:
         """The mass of an event by the values of some features."""
-        shape = [self.domain.sizes[feature] for feature in features]
         inside = event[self._flat].prod(axis=1)
-        place = np.ravel_multi_index(tuple(self.cells.codes[:, feature] for feature in features), shape)
-        occupied = np.bincount(place, probabilities[:-1] * inside, math.prod(shape))
-        taken = np.bincount(place, self._shares[:-1] * inside, math.prod(shape))
-        sides = self._sides(event)
-        uniform = np.array(math.prod(side for feature, side in enumerate(sides) if feature not in features))
-        for feature in features:
-            span = self.domain.span(feature)
-            side = self.domain.measures[span] * event[span]
-            uniform = np.multiply.outer(uniform, side / self.domain.measures[span].sum())
-        outside = np.maximum(uniform - taken.reshape(shape), 0.0)
-        return np.asarray(occupied.reshape(shape) + self._rest(probabilities) * outside)
+        occupied = self._tally(self.cells.codes, features, probabilities[:-1] * inside)
+        return np.asarray(occupied + probabilities[-1] * self._rest(features, event, inside))
 
     def draw(self, probabilities: Floats, size: int, rng: np.random.Generator) -> Codes:
         """New rows: a cell by its mass; the remainder by drawing from the domain until a cell is unoccupied."""
@@ -50,6 +39,9 @@ class Points:
         own = leaf < len(self.cells.codes)
         codes[own] = self.cells.codes[leaf[own]]
         missing = np.flatnonzero(~own)
+        if self.cells.empty is not None and len(missing):
+            codes[missing] = self.cells.empty[rng.choice(len(self.cells.empty), len(missing), p=self._empty_shares)]
+            return codes
         while len(missing):
             drawn = self._uniform(len(missing), rng)
             free = self.cells.leaf_numbers(drawn) == len(self.cells.codes)
@@ -57,9 +49,37 @@ class Points:
             missing = missing[~free]
         return codes
 
-    def _rest(self, probabilities: Floats) -> float:
-        """The remainder's mass for each share of the domain's volume that it holds."""
-        return float(probabilities[-1] / self._shares[-1]) if probabilities[-1] else 0.0
+    @cached_property
+    def _empty_shares(self) -> Floats:
+        """The share of the remainder's volume in every unoccupied point, where they are listed."""
+        assert self.cells.empty is not None
+        logs = self.cells.log_point_volumes(self.cells.empty)
+        shares = np.exp(logs - logs.max(initial=-np.inf))
+        return np.asarray(shares / shares.sum())
+
+    def _rest(self, features: list[int], event: Floats, inside: Floats) -> Floats:
+        """The share of the remainder's volume that lies in an event, by the values of some features."""
+        if self.cells.empty is not None:
+            flat = self.cells.empty.astype(np.int64) + self.domain.starts[:-1]
+            return self._tally(self.cells.empty, features, self._empty_shares * event[flat].prod(axis=1))
+        if not self._shares[-1]:
+            return np.zeros([self.domain.sizes[feature] for feature in features])
+        sides = self._sides(event)
+        uniform = np.array(math.prod(side for feature, side in enumerate(sides) if feature not in features))
+        for feature in features:
+            span = self.domain.span(feature)
+            side = self.domain.measures[span] * event[span]
+            uniform = np.multiply.outer(uniform, side / self.domain.measures[span].sum())
+        taken = self._tally(self.cells.codes, features, self._shares[:-1] * inside)
+        return np.asarray(np.maximum(uniform - taken, 0.0) / self._shares[-1])
+
+    def _tally(self, codes: Codes, features: list[int], masses: Floats) -> Floats:
+        """The mass of points by the values of some features."""
+        if not features:
+            return np.asarray(masses.sum())
+        shape = [self.domain.sizes[feature] for feature in features]
+        place = np.ravel_multi_index(tuple(codes[:, feature] for feature in features), shape)
+        return np.bincount(place, masses, math.prod(shape)).astype(np.float64).reshape(shape)
 
     def _sides(self, event: Floats) -> list[float]:
         """For every feature, the share of the domain's side that lies in the event."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,19 +18,22 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import ColumnsError, DataError, DataWarning, ParameterError
+from sparsedensity.errors import ColumnsError, DataError, ParameterError, SearchWarning, warn
 from sparsedensity.estimators import frames
-from sparsedensity.estimators.events import Event, event_weights, plain
+from sparsedensity.estimators.events import Event, column_of, event_weights, plain
 from sparsedensity.estimators.explanation import Explanation
-from sparsedensity.ingest import Encoded, Reading, Source, encode, open_source, read_table
+from sparsedensity.estimators.progress import watching
+from sparsedensity.ingest import Encoded, Reading, Source, check_weights, encode, open_source, read_table
 from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import html, model, text
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.words import count
 from sparsedensity.search import Found
+from sparsedensity.search.base import Watch
 from sparsedensity.table import Floats
 
+EARLY_ENDS = ("time limit", "interrupted")
 MOST_COMBINATIONS = 1_000_000
 MOST_SAMPLES = 2**31 - 1
 
@@ -65,7 +67,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """What is believed, from the parameters."""
 
     @abstractmethod
-    def _learn(self, engine: MemoryEngine) -> Found:
+    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
         """Choose the structure."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -81,11 +83,13 @@ class DensityEstimator(DensityMixin, BaseEstimator):
             One weight a row, so that a table of counts is a data set. Rows of weight 0 are left out.
         """
         reading = self._reading()
-        if self.density not in ("mean", "empirical"):
-            raise ParameterError("density", self.density, "'mean' or 'empirical'")
+        self._check_parameters()
         source = open_source(X)
-        engine = MemoryEngine(read_table(source, reading, sample_weight), self._jobs())
-        found = self._learn(engine)
+        with watching(self.progress, self.title) as watch:
+            engine = MemoryEngine(read_table(source, reading, sample_weight), self._jobs())
+            found = self._learn(engine, watch)
+        if found.reason in EARLY_ENDS:
+            warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
         self._remember_columns(source)
         self.frame_ = frames.kind_of(X)
         self._settle(engine.domain, self._posterior(engine.domain), found, engine.leaf_weights(found.structure))
@@ -130,7 +134,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         logs = self.score_samples(X)
         if sample_weight is None:
             return float(logs.sum())
-        weights = np.asarray(sample_weight, np.float64)
+        weights = check_weights(sample_weight, len(logs))
+        assert weights is not None
         return float(weights[weights > 0] @ logs[weights > 0])
 
     def unusualness(self, X: Any) -> Floats:
@@ -149,8 +154,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows drawn from the model, in the kind of table it was fitted on."""
         check_is_fitted(self)
-        if not isinstance(n_samples, int | np.integer) or not 0 <= n_samples <= MOST_SAMPLES:
-            raise ParameterError("n_samples", n_samples, "a whole number of 0 or more")
+        if not _is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
+            raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
         rng = _generator(random_state)
         codes = self.density_.draw(int(n_samples), rng)
         return frames.decode(self.domain_, codes, rng, self.frame_)
@@ -170,10 +175,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         Keys are values for one column and tuples of values for several; bins are (low, high) and missing is None.
         """
         check_is_fitted(self)
-        names = [features] if isinstance(features, str) else list(features)
-        columns = [self.domain_.index(name) for name in names]
-        if not columns or len(set(columns)) < len(columns):
+        names = [features] if isinstance(features, str) else features
+        if not isinstance(names, Sequence) or not names or len(set(names)) < len(names):
             raise DataError(f"Name one or more different columns, not {features!r}.")
+        columns = [column_of(self.domain_, name) for name in names]
         if math.prod(self.domain_.sizes[column] for column in columns) > MOST_COMBINATIONS:
             raise DataError(
                 f"{', '.join(names)} have more than {MOST_COMBINATIONS:,} combinations. Name fewer columns."
@@ -197,7 +202,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         encoded = self._encode_source(source)
         leaves = self.density_.leaf_numbers(encoded.codes)
         paths = {leaf: model.path_of(self.structure_, leaf) for leaf in np.unique(leaves[~encoded.outside]).tolist()}
-        strange = _first_unknowns(source, self.domain_, encoded)
+        strange = _first_unknowns(source, self.domain_, encoded, self.unknown == "nearest")
         return [
             Explanation(row, None, (), 0.0, -math.inf, 1.0, strange[row])
             if row in strange
@@ -263,13 +268,20 @@ class DensityEstimator(DensityMixin, BaseEstimator):
             logs = posterior.log_probabilities(found.structure, weights)
         self.density_ = Density(found.structure, weights, logs)
 
+    def _check_parameters(self) -> None:
+        """Refuse what no estimator takes; the rest is checked where it is used."""
+        if self.density not in ("mean", "empirical"):
+            raise ParameterError("density", self.density, "'mean' or 'empirical'")
+        if not isinstance(self.progress, bool | np.bool_):
+            raise ParameterError("progress", self.progress, "True or False")
+
     def _reading(self) -> Reading:
         return Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
 
     def _jobs(self) -> int:
         if self.n_jobs is None:
             return 1
-        if not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0 or self.n_jobs < -1:
+        if not _is_whole(self.n_jobs) or self.n_jobs == 0 or self.n_jobs < -1:
             raise ParameterError(
                 "n_jobs", self.n_jobs, "a whole number of 1 or more, -1 for all cores, or None for one"
             )
@@ -291,11 +303,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         encoded = encode(source, self.domain_, nearest=self.unknown == "nearest", strict=self.unknown == "error")
         if encoded.unknown is not None:
             feature, value = encoded.unknown
-            warnings.warn(
-                f"{int(encoded.outside.sum()):,} rows lie outside the domain and get density 0: "
-                f"{unknown_value(self.domain_[feature], value, self.unknown == 'nearest')}",
-                DataWarning,
-                stacklevel=4,
+            rows = int(encoded.outside.sum())
+            warn(
+                f"{f'{rows:,} rows lie' if rows > 1 else '1 row lies'} outside the domain, density 0: "
+                f"{unknown_value(self.domain_[feature], value, self.unknown == 'nearest')}"
             )
         return encoded
 
@@ -306,7 +317,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         elif source.named != (fitted is not None):
             name = type(self).__name__
             known, other = ("X has", "without") if source.named else ("X does not have valid", "with")
-            warnings.warn(f"{known} feature names, but {name} was fitted {other} feature names", stacklevel=5)
+            warn(f"{known} feature names, but {name} was fitted {other} feature names", UserWarning)
         if len(source.names) != self.n_features_in_:
             raise ColumnsError(
                 f"X has {len(source.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
@@ -321,7 +332,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return out
 
 
-def _first_unknowns(source: Source, domain: Domain, encoded: Encoded) -> dict[int, tuple[str, object]]:
+def _first_unknowns(source: Source, domain: Domain, encoded: Encoded, nearest: bool) -> dict[int, tuple[str, object]]:
     """For every row outside the domain, its first column and value that put it there."""
     from sparsedensity.ingest.encode import UNKNOWN, encode_column
 
@@ -329,7 +340,7 @@ def _first_unknowns(source: Source, domain: Domain, encoded: Encoded) -> dict[in
     if not encoded.outside.any():
         return strange
     for feature, column in zip(domain, source, strict=True):
-        for row in np.flatnonzero(encoded.outside & (encode_column(column, feature) == UNKNOWN)).tolist():
+        for row in np.flatnonzero(encoded.outside & (encode_column(column, feature, nearest) == UNKNOWN)).tolist():
             strange.setdefault(row, (feature.name, column.value(row)))
     return strange
 
@@ -339,8 +350,17 @@ def _generator(random_state: Any) -> np.random.Generator:
         return random_state
     if random_state is None:
         return np.random.default_rng()
-    state = check_random_state(random_state)
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "random_state", random_state, "a whole number from 0 to 4,294,967,295, a NumPy generator or None"
+        ) from None
     return np.random.default_rng(state.randint(0, 2**31 - 1, size=4))
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _search_in_words(found: Found) -> str:

@@ -25,9 +25,16 @@ def event_weights(domain: Domain, event: Event) -> Floats:
         raise DataError(f"An event is a mapping from column to values, such as {{'sex': 'male'}}, not {event!r}.")
     weights = np.ones(int(domain.starts[-1]))
     for name, asked in event.items():
-        feature = domain.index(name)
+        feature = column_of(domain, name)
         weights[domain.span(feature)] = _shares(domain[feature], asked)
     return weights
+
+
+def column_of(domain: Domain, name: Any) -> int:
+    """The position of a column, by its name."""
+    if not isinstance(name, str):
+        raise DataError(f"Columns go by name and {name!r} is none. Columns: {', '.join(map(repr, domain.names))}.")
+    return domain.index(name)
 
 
 def plain(value: Value) -> Any:
@@ -46,22 +53,34 @@ def _shares(feature: Feature, asked: Any) -> Floats:
 
 
 def _interval_shares(feature: Feature, asked: Any) -> Floats:
-    """How much of each bin lies in (low, high); lists of intervals and missing add up."""
-    if isinstance(asked, list | set | frozenset):
-        return np.minimum(1.0, sum((_interval_shares(feature, one) for one in asked), np.zeros(feature.size)))
+    """How much of each bin lies in (low, high), or in the union of several such intervals and missing."""
+    parts = asked if isinstance(asked, list | set | frozenset) else [asked]
     shares = np.zeros(feature.size)
-    if _is_missing(asked):
+    for low, high in _disjoint([_bounds(feature, part) for part in parts if not _is_missing(part)]):
+        for code, value in enumerate(feature.known):
+            assert isinstance(value, Bin)
+            shares[code] += _overlap(value, low, high, feature.integer)
+    if any(map(_is_missing, parts)):
         shares[_code(feature, None)] = 1.0
-        return shares
-    low, high = _bounds(feature, asked)
-    for code, value in enumerate(feature.known):
-        assert isinstance(value, Bin)
-        if value.low == value.high:
-            shares[code] = float(low <= value.low <= high)
+    return np.minimum(shares, 1.0)
+
+
+def _disjoint(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The same union without overlaps, lowest first."""
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(intervals):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
         else:
-            overlap = min(high, value.high) - max(low, value.low)
-            shares[code] = max(0.0, overlap) / (value.high - value.low)
-    return shares
+            merged.append((low, high))
+    return merged
+
+
+def _overlap(value: Bin, low: float, high: float, integer: bool) -> float:
+    """The share of a bin that lies between two ends; of whole numbers the upper end is the first beyond."""
+    if value.low == value.high:
+        return float(low <= value.low < high if integer else low <= value.low <= high)
+    return max(0.0, min(high, value.high) - max(low, value.low)) / (value.high - value.low)
 
 
 def _bounds(feature: Feature, asked: Any) -> tuple[float, float]:
@@ -72,7 +91,10 @@ def _bounds(feature: Feature, asked: Any) -> tuple[float, float]:
         raise DataError(
             f"{feature.name!r} is continuous: give an interval (low, high), or None for missing, not {asked!r}."
         )
-    low, high = (float(end) for end in asked)
+    try:
+        low, high = (float(end) for end in asked)
+    except (TypeError, ValueError):
+        raise DataError(f"{feature.name!r} needs an interval (low, high) of numbers, not {asked!r}.") from None
     if math.isnan(low) or math.isnan(high) or low > high:
         raise DataError(f"{feature.name!r} needs an interval (low, high) with low <= high, not {asked!r}.")
     if not feature.integer:

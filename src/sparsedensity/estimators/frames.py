@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import narwhals as nw
@@ -30,12 +31,14 @@ def kind_of(X: Any) -> Frame:
 
 def decode(domain: Domain, codes: Codes, rng: np.random.Generator, frame: Frame) -> Any:
     """Rows of codes as a table: labels as they were, numbers drawn evenly from their bins."""
+    # One row more, of first values, gives a column its type even where nothing, or nothing but missing, was drawn.
+    codes = np.concatenate([codes, np.zeros((1, len(domain)), codes.dtype)])
     columns = {feature.name: _decode(feature, codes[:, i], rng) for i, feature in enumerate(domain)}
     if frame == "numpy":
-        return _stacked(list(columns.values()))
+        return _stacked(list(columns.values()))[:-1]
     need(frame, f"returning a {frame} table")
     data = {name: _plain(values) for name, values in columns.items()}
-    return nw.from_dict(data, backend=frame).to_native()
+    return nw.from_dict(data, backend=frame).head(len(codes) - 1).to_native()
 
 
 def _decode(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
@@ -63,7 +66,9 @@ def _numbers(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArra
 
 
 def _plain(values: NDArray[Any]) -> Any:
-    """What data frame libraries build typed columns from."""
+    """What data frame libraries build typed columns from, with None where a value is missing."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        return [None if math.isnan(value) else value for value in values.tolist()]
     return values.tolist() if values.dtype == object else values
 
 

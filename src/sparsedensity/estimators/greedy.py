@@ -10,10 +10,10 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.progress import watching
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Found, Greedy, run
+from sparsedensity.search.base import Watch
 
 
 class GreedyTree(DensityEstimator):
@@ -105,18 +105,21 @@ class GreedyTree(DensityEstimator):
     def _posterior(self, domain: Domain) -> LeafSparse:
         return LeafSparse(self.expected_leaves, self.pseudocount)
 
-    def _learn(self, engine: MemoryEngine) -> Found:
+    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
         if self.criterion not in ("posterior", "ise"):
             raise ParameterError("criterion", self.criterion, "'posterior' or 'ise'")
         _check_size("min_leaf", self.min_leaf)
         if self.max_leaf is not None:
             _check_size("max_leaf", self.max_leaf)
+        if self.time_limit is not None:
+            _check_size("time_limit", self.time_limit, "a number of seconds of 0 or more, or None for no limit")
         problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)
         search = Greedy(self.criterion, self.min_leaf, self.max_leaf)
-        with watching(self.progress, self.title) as watch:
-            return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
+        return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
 
 
-def _check_size(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < np.inf:
-        raise ParameterError(name, value, "a weight of 0 or more")
+def _check_size(name: str, value: object, allowed: str = "a weight of 0 or more") -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ParameterError(name, value, allowed)
+    if not 0 <= value < np.inf:
+        raise ParameterError(name, value, allowed)

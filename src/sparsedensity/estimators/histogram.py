@@ -13,6 +13,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.search import Found
+from sparsedensity.search.base import Watch
 from sparsedensity.structures import Cells
 
 
@@ -72,7 +73,7 @@ class Histogram(DensityEstimator):
     def _posterior(self, domain: Domain) -> FullHistogram:
         return FullHistogram(self.pseudocount)
 
-    def _learn(self, engine: MemoryEngine) -> Found:
+    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
         begin = time.perf_counter()
         cells = Cells(engine.domain, engine.table.codes)
         log_posterior = self._posterior(engine.domain).log_posterior(cells, np.append(engine.table.weights, 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,24 +14,25 @@ SILENT_SECONDS = 1.0
 
 @contextmanager
 def watching(progress: bool, title: str) -> Iterator[list[Watch]]:
-    """Watchers for a search: none unless progress is asked for and standard error is a terminal."""
+    """Show what is going on after a second, and give watchers for a search.
+
+    Nothing is shown, and nothing watches, unless progress is asked for and standard error is a terminal.
+    """
     if not progress or not sys.stderr.isatty():
         yield []
         return
     from rich.console import Console
 
     status = Console(stderr=True).status(title)
-    running = False
+    starting = threading.Timer(SILENT_SECONDS, status.start)
+    starting.start()
 
     def look(state: State, seconds: float) -> None:
-        nonlocal running
-        if not running and seconds > SILENT_SECONDS:
-            status.start()
-            running = True
-        if running:
-            status.update(f"{title}: {state.moves:,} moves, log posterior {state.log_posterior:,.1f}, {seconds:.0f} s")
+        status.update(f"{title}: {state.moves:,} moves, log posterior {state.log_posterior:,.1f}, {seconds:.0f} s")
 
     try:
         yield [look]
     finally:
+        starting.cancel()
+        starting.join()
         status.stop()

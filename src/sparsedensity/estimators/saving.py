@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import ModelFileError, SparseDensityError
+from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.frames import FRAMES
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
-from sparsedensity.structures import files
+from sparsedensity.structures import Structure, files
 from sparsedensity.version import __version__
 
 ESTIMATORS: dict[str, type[DensityEstimator]] = {kind.__name__: kind for kind in (GreedyTree, Histogram)}
@@ -53,14 +53,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     9
     """
     document = files.read_document(path)
-    kind = ESTIMATORS.get(document.get("model", ""))
+    kind = ESTIMATORS.get(str(document.get("model")))
     if kind is None:
-        raise ModelFileError(Path(path), f"holds a model of the unknown kind {document.get('model')!r}.")
+        raise ModelFileError(
+            Path(path), f"holds a model of the unknown kind {document.get('model')!r}. Known: {', '.join(ESTIMATORS)}."
+        )
     try:
         return _rebuild(kind, document)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, SparseDensityError) as error:
-        reason = f"{type(error).__name__}: {error}" if isinstance(error, KeyError) else str(error)
-        raise ModelFileError(Path(path), f"is damaged: {reason}") from error
+    except SparseDensityError as error:
+        raise ModelFileError(Path(path), f"is damaged: {error}") from error
+    except KeyError as error:
+        raise ModelFileError(Path(path), f"is damaged: it lacks {error}.") from error
+    except (TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise ModelFileError(Path(path), f"is damaged: it is not put together like a model ({error}).") from error
 
 
 def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityEstimator:
@@ -70,18 +75,27 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if parameters.get("domain") is not None:
         parameters["domain"] = domain
     model = kind(**parameters)
+    model._check_parameters()
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
-    if len(weights) != structure.n_leaves or not (weights >= 0).all():
-        raise ValueError("the weights of its leaves do not fit its structure.")
+    if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise DataError("the weights of its leaves do not fit its structure.")
     if document["frame"] not in FRAMES:
-        raise ValueError(f"{document['frame']!r} is no kind of table.")
-    found = Found(structure=structure, **{name: document["search"][name] for name in SEARCH_FIELDS})
+        raise DataError(f"{document['frame']!r} is no kind of table.")
+    found = _found_from_json(structure, document["search"])
     model.frame_ = document["frame"]
     model.n_features_in_ = len(domain)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(domain.names, dtype=object)
     model._settle(domain, model._posterior(domain), found, weights)
     return model
+
+
+def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
+    found = Found(structure=structure, **{name: search[name] for name in SEARCH_FIELDS})
+    for name in ("log_posterior", "moves", "seconds"):
+        if not isinstance(search[name], int | float):
+            raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
+    return found
 
 
 def _leaf_to_json(leaf: Leaf) -> dict[str, Any]:
@@ -100,11 +114,11 @@ def _plain(value: Any) -> Any:
     match value:
         case Domain():
             return "declared"
-        case np.ndarray() | np.generic():
+        case _ if hasattr(value, "tolist"):
             return value.tolist()
         case dict():
             return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
+        case list() | tuple() | range():
             return [_plain(item) for item in value]
         case _:
             return value

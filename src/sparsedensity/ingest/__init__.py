@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import DataError, DataWarning, ParameterError
+from sparsedensity.errors import DataError, ParameterError, warn
 from sparsedensity.ingest.columns import Source, open_source
 from sparsedensity.ingest.encode import Encoded, encode
-from sparsedensity.ingest.features import feature_of, features_of_integers
+from sparsedensity.ingest.features import check_bins, check_kinds, feature_of, features_of_integers
 from sparsedensity.table import Floats, Table
 
 __all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_domain", "open_source", "read_table"]
@@ -43,8 +42,8 @@ class Reading:
             raise ParameterError("unknown", self.unknown, "'zero', 'nearest' or 'error'")
         if self.domain is not None and not isinstance(self.domain, Domain):
             raise ParameterError("domain", self.domain, "a Domain or None")
-        if self.kinds is not None and not isinstance(self.kinds, Mapping):
-            raise ParameterError("kinds", self.kinds, "a mapping from column to kind, or None")
+        check_kinds(self.kinds)
+        check_bins(self.bins)
 
 
 def infer_domain(
@@ -59,12 +58,14 @@ def infer_domain(
     source = open_source(X)
     reading = Reading(kinds, bins, None, missing)
     weights = check_weights(sample_weight, source.n_rows)
+    source = source.counting(None if weights is None else weights > 0)
     return _infer(source, reading, weights, _rows_to_use(source, reading, weights))
 
 
 def read_table(source: Source, reading: Reading, sample_weight: Any = None) -> Table:
     """The distinct rows of a source with their weights, in the declared or inferred domain."""
     weights = check_weights(sample_weight, source.n_rows)
+    source = source.counting(None if weights is None else weights > 0)
     keep = _rows_to_use(source, reading, weights)
     domain = reading.domain or _infer(source, reading, weights, keep)
     source.check_names(domain.names)
@@ -78,9 +79,10 @@ def check_weights(sample_weight: Any, rows: int) -> Floats | None:
     if sample_weight is None:
         return None
     try:
-        weights = np.asarray(sample_weight, np.float64)
+        given = np.asarray(sample_weight)
+        weights = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
-        raise DataError("sample_weight must be numbers, one for every row.") from None
+        raise DataError("sample_weight must be real numbers, one for every row.") from None
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.ndim != 1:
@@ -90,8 +92,10 @@ def check_weights(sample_weight: Any, rows: int) -> Floats | None:
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
         raise DataError(f"sample_weight is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
-    if not weights.sum() > 0:
-        raise DataError("sample_weight sums to 0: no row is left to learn from.")
+    if not weights.any():
+        raise DataError("sample_weight is zero in every row. Give at least one row a positive weight.")
+    if weights.max() > np.finfo(np.float64).max / rows:
+        raise DataError(f"sample_weight is {weights.max()}, too large to be added up. Divide all weights by a number.")
     return weights
 
 
@@ -116,14 +120,12 @@ def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> ND
 
 def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArray[np.bool_]) -> Domain:
     """One feature a column."""
-    kinds = reading.kinds or {}
-    for name in kinds:
-        if name not in source.names:
-            raise DataError(f"kinds names the column {name!r}, which is not in the table.")
-    if isinstance(reading.bins, Mapping):
-        for name in reading.bins:
+    binned = reading.bins if isinstance(reading.bins, Mapping) else {}
+    for parameter, named in (("kinds", reading.kinds or {}), ("bins", binned)):
+        for name in named:
             if name not in source.names:
-                raise DataError(f"bins names the column {name!r}, which is not in the table.")
+                raise DataError(f"{parameter} names the column {name!r}, which is not in the table.")
+    kinds = {**dict.fromkeys(binned, "continuous"), **(reading.kinds or {})}  # who is given bins is continuous
     if source.integers is not None:
         features = features_of_integers(source, kinds, reading.bins, weights, keep)
     else:
@@ -137,4 +139,4 @@ def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArr
 def _warn_of_constants(domain: Domain) -> None:
     for feature in domain:
         if feature.values == (None,):
-            warnings.warn(f"{feature.name!r} is missing in every row.", DataWarning, stacklevel=2)
+            warn(f"{feature.name!r} is missing in every row.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +18,8 @@ from sparsedensity.domain import Label
 from sparsedensity.errors import ColumnsError, DataError
 
 Type = Literal["text", "boolean", "integer", "float"]
+Rows: TypeAlias = NDArray[np.bool_]
+"""One truth value a row."""
 COLUMNS_AT_ONCE = 8
 
 
@@ -27,13 +30,13 @@ class Column:
     name: str
     type: Type
     data: NDArray[Any]
-    missing: NDArray[np.bool_] | None = None
+    missing: Rows | None = None
     labels: tuple[Label, ...] | None = None
     declared: bool = False
     """Whether the labels were declared, so that one that never occurs still counts."""
     ordered: bool = False
 
-    def only(self, rows: NDArray[np.bool_] | None) -> Column:
+    def only(self, rows: Rows | None) -> Column:
         """Some of its rows."""
         if rows is None:
             return self
@@ -53,14 +56,20 @@ class Source:
 
     names: tuple[str, ...]
     n_rows: int
-    read: Callable[[], Iterator[Column]]
+    read: Callable[[Rows | None], Iterator[Column]]
     named: bool = True
     """Whether the names are the user's own."""
     integers: NDArray[np.integer[Any]] | None = None
     """The whole table, where it is an array of whole numbers."""
+    counted: Rows | None = None
+    """The rows that count; the type of a column is not read off the others."""
 
     def __iter__(self) -> Iterator[Column]:
-        return self.read()
+        return self.read(self.counted)
+
+    def counting(self, rows: Rows | None) -> Source:
+        """The same table, of which only some rows count."""
+        return replace(self, counted=rows)
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse a table whose columns are not these, in this order."""
@@ -74,9 +83,7 @@ def open_source(X: Any) -> Source:
     """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("Sparse data was passed, but dense data is required. Use X.toarray().")
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
+    frame = _as_frame(X)
     if isinstance(frame, nw.DataFrame):
         source = _of_frame(frame)
     elif isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
@@ -84,7 +91,10 @@ def open_source(X: Any) -> Source:
     else:
         source = _of_array(_as_array(X))
     if not source.names:
-        raise DataError(f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required.")
+        raise DataError(
+            f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required: "
+            "the table has no columns."
+        )
     if not source.n_rows:
         raise DataError(
             f"Found array with 0 sample(s) (shape=(0, {len(source.names)})) while a minimum of 1 is required: "
@@ -93,34 +103,56 @@ def open_source(X: Any) -> Source:
     return source
 
 
+def _as_frame(X: Any) -> Any:
+    """A data frame of any library in one form; anything else as it is."""
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        _refuse_twins(X.column_names if hasattr(X, "column_names") else X.columns)
+        raise
+    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
 def _of_frame(frame: nw.DataFrame[Any]) -> Source:
-    names = frame.columns
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
+    columns = frame.columns
+    texts = [name for name in columns if isinstance(name, str)]
+    if texts and len(texts) < len(columns):
+        odd = next(name for name in columns if not isinstance(name, str))
         raise ColumnsError(
-            f"Column names must be text and {odd[0]!r} is not. Rename them, for example with "
+            f"Column names must all be text: {texts[0]!r} is and {odd!r} is not. Rename them, for example with "
             "df.columns = df.columns.astype(str)."
         )
+    names = tuple(map(str, columns))
     _refuse_twins(names)
 
-    def read() -> Iterator[Column]:
-        return (_of_series(name, frame.get_column(name)) for name in names)
+    def read(counted: Rows | None) -> Iterator[Column]:
+        return (_of_series(name, frame[:, i], counted) for i, name in enumerate(names))
 
-    return Source(tuple(names), len(frame), read)
+    return Source(names, len(frame), read, named=bool(texts))
 
 
 def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
-    names = list(dict.fromkeys(name for record in records for name in record))
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise DataError(f"Row {row} of the list is {record!r} and not a record like the first. Make all one kind.")
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    names = tuple(map(str, keys))
+    _refuse_twins(names)
 
-    def read() -> Iterator[Column]:
-        return (_of_objects(name, [record.get(name) for record in records]) for name in names)
+    def read(counted: Rows | None) -> Iterator[Column]:
+        for name, key in zip(names, keys, strict=True):
+            yield _of_objects(name, [record.get(key) for record in records], counted)
 
-    return Source(tuple(map(str, names)), len(records), read)
+    return Source(names, len(records), read)
 
 
 def _as_array(X: Any) -> NDArray[Any]:
     """An array of two dimensions, of objects where the rows mix types."""
-    if isinstance(X, np.ndarray) or not isinstance(X, Sequence):
+    array: NDArray[Any]
+    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
+        array = X.data.astype(object)
+        array[X.mask] = None
+    elif isinstance(X, np.ndarray) or not isinstance(X, Sequence):
         array = np.asarray(X)
     else:
         try:
@@ -129,11 +161,13 @@ def _as_array(X: Any) -> NDArray[Any]:
             raise DataError("The rows of the list are not of one length. Give every row the same columns.") from None
         if array.ndim == 2 and array.dtype.kind in "USO":
             array = np.array([list(row) for row in X], dtype=object).reshape(array.shape)
-    if array.dtype.kind == "c":
-        raise DataError("Complex data not supported: take the real part or the magnitude first.")
+    if array.dtype.kind == "c" and array.size:
+        raise _complex("x0", array.flat[0])
     if array.ndim != 2:
         if array.ndim > 2:
             raise DataError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
+        if array.ndim == 0:
+            raise DataError(_no_table(X))
         raise DataError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it is "
             "one column, X.reshape(1, -1) if it is one row."
@@ -145,15 +179,15 @@ def _of_array(array: NDArray[Any]) -> Source:
     names = tuple(f"x{i}" for i in range(array.shape[1]))
     whole = array if array.dtype.kind in "iu" and array.dtype != np.uint64 else None
 
-    def read() -> Iterator[Column]:
+    def read(counted: Rows | None) -> Iterator[Column]:
         for begin in range(0, len(names), COLUMNS_AT_ONCE):
             for i, data in enumerate(np.ascontiguousarray(array[:, begin : begin + COLUMNS_AT_ONCE].T), begin):
-                yield _of_vector(names[i], data)
+                yield _of_vector(names[i], data, counted)
 
     return Source(names, len(array), read, named=False, integers=whole)
 
 
-def _of_vector(name: str, data: NDArray[Any]) -> Column:
+def _of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     """A column of a NumPy array."""
     match data.dtype.kind:
         case "b":
@@ -161,16 +195,18 @@ def _of_vector(name: str, data: NDArray[Any]) -> Column:
         case "i" | "u":
             return Column(name, "integer", data)
         case "f":
-            return _of_floats(name, data)
-        case "U" | "S" | "T":
-            return _of_text(name, pl.Series(name, data.astype(str).tolist(), dtype=pl.String))
+            return _of_floats(name, data, counted)
+        case "U" | "T":
+            return _of_text(name, pl.Series(name, data.tolist(), dtype=pl.String))
         case "O":
-            return _of_objects(name, data.tolist())
+            return _of_objects(name, data.tolist(), counted)
+        case "S":
+            raise _unsupported(name, "bytes")
         case _:
             raise _unsupported(name, str(data.dtype))
 
 
-def _of_series(name: str, series: nw.Series[Any]) -> Column:
+def _of_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Column:
     """A column of a data frame."""
     dtype = series.dtype
     if isinstance(dtype, nw.Categorical | nw.Enum):
@@ -178,23 +214,25 @@ def _of_series(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.String:
         return _of_text(name, _to_polars(name, series))
     if dtype in (nw.Object, nw.Unknown):
-        return _of_objects(name, series.to_list())
+        return _of_objects(name, series.to_list(), counted)
     if dtype == nw.Boolean or dtype.is_numeric():
         missing = series.is_null().to_numpy() if series.null_count() else None
         if dtype == nw.Boolean:
             filled = series if missing is None else series.fill_null(False)
             return Column(name, "boolean", filled.to_numpy().astype(np.uint8), missing, (False, True))
+        if dtype in (nw.Int128, nw.UInt128):
+            raise _too_wide(name)
         if dtype.is_integer():
             filled = series if missing is None else series.fill_null(0)
             return Column(name, "integer", np.asarray(filled.to_numpy()), missing)
         filled = series if missing is None else series.fill_null(math.nan)
-        return _of_floats(name, filled.cast(nw.Float64).to_numpy())
+        return _of_floats(name, filled.cast(nw.Float64).to_numpy(), counted)
     raise _unsupported(name, str(dtype))
 
 
-def _of_floats(name: str, data: NDArray[Any]) -> Column:
+def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     data = data.astype(np.float64, copy=False)
-    infinite = np.flatnonzero(np.isinf(data))
+    infinite = np.flatnonzero(np.isinf(data) if counted is None else np.isinf(data) & counted)
     if len(infinite):
         row = int(infinite[0])
         raise DataError(
@@ -227,11 +265,14 @@ def _of_categories(name: str, series: nw.Series[Any]) -> Column:
         return _declare(column, native.dtype.categories.to_list()) if isinstance(native.dtype, pl.Enum) else column
     if hasattr(native, "cat"):
         ordered, codes = bool(native.cat.ordered), native.cat.codes.to_numpy()
-        labels = tuple(_label(category) for category in native.cat.categories.tolist())
+        labels = tuple(label_of(category) for category in native.cat.categories.tolist())
     else:
-        array = native.unify_dictionaries().combine_chunks()
+        chunked = native if hasattr(native, "unify_dictionaries") else native.array.__arrow_array__()
+        array = chunked.unify_dictionaries().combine_chunks()
         array = array.chunk(0) if hasattr(array, "chunk") else array
-        ordered, labels = bool(array.type.ordered), tuple(_label(value) for value in array.dictionary.to_pylist())
+        if array.dictionary.null_count:
+            array = array.dictionary_decode().dictionary_encode()
+        ordered, labels = bool(array.type.ordered), tuple(label_of(value) for value in array.dictionary.to_pylist())
         codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     missing = codes < 0
     codes = np.where(missing, 0, codes)
@@ -245,9 +286,11 @@ def _declare(column: Column, categories: Sequence[str]) -> Column:
     return replace(column, data=codes, labels=tuple(categories), declared=True, ordered=True)
 
 
-def _of_objects(name: str, values: Sequence[Any]) -> Column:
-    """A column of Python objects, which must be of one type."""
+def _of_objects(name: str, values: Sequence[Any], counted: Rows | None) -> Column:
+    """A column of Python objects, which must be of one type in the rows that count; elsewhere it is missing."""
     missing = np.array([_is_missing(value) for value in values], bool)
+    if counted is not None:
+        missing |= ~counted
     present = [value for value, gone in zip(values, missing, strict=True) if not gone]
     types = {_type_of(name, value): value for value in reversed(present)}
     if types.keys() == {"integer", "float"}:
@@ -268,15 +311,15 @@ def _of_objects(name: str, values: Sequence[Any]) -> Column:
             return _of_integers(name, values, missing)
         case _:
             numbers = [math.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)]
-            return _of_floats(name, np.array(numbers))
+            return _of_floats(name, np.array(numbers), counted)
 
 
-def _of_integers(name: str, values: Sequence[Any], missing: NDArray[np.bool_]) -> Column:
+def _of_integers(name: str, values: Sequence[Any], missing: Rows) -> Column:
     numbers = [0 if gone else int(value) for value, gone in zip(values, missing, strict=True)]
     try:
         data = np.array(numbers, np.int64)
     except OverflowError:
-        raise DataError(f"{name!r} holds whole numbers beyond 64 bits. Make the column text or float.") from None
+        raise _too_wide(name) from None
     return Column(name, "integer", data, missing if missing.any() else None)
 
 
@@ -303,11 +346,11 @@ def _type_of(name: str, value: Any) -> Type:
     if isinstance(value, float | np.floating | Decimal):
         return "float"
     if isinstance(value, complex | np.complexfloating):
-        raise DataError(f"Complex data not supported: {name!r} holds {value!r}.")
+        raise _complex(name, value)
     raise _unsupported(name, type(value).__name__)
 
 
-def _label(value: Any) -> Label:
+def label_of(value: Any) -> Label:
     """A category as a label: plain values as they are, intervals and dates by their text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -321,8 +364,26 @@ def _unsupported(name: str, type_name: str) -> DataError:
     )
 
 
-def _refuse_twins(names: Sequence[str]) -> None:
-    seen: set[str] = set()
+def _too_wide(name: str) -> DataError:
+    return DataError(f"{name!r} holds whole numbers beyond 64 bits. Make the column text or float.")
+
+
+def _complex(name: str, value: Any) -> DataError:
+    return DataError(
+        f"Complex data not supported: {name!r} holds {complex(value)!r}. Take the real part or the magnitude first."
+    )
+
+
+def _no_table(X: Any) -> str:
+    if isinstance(X, str | os.PathLike):
+        way_out = "Read the file first, for example with polars.read_csv"
+    else:
+        way_out = "Give a data frame, an array of two dimensions or a list of records"
+    return f"Expected 2D array, got 0D array instead: {X!r} is no table. {way_out}."
+
+
+def _refuse_twins(names: Iterable[Any]) -> None:
+    seen: set[Any] = set()
     for name in names:
         if name in seen:
             raise ColumnsError(f"Two columns are called {name!r}. Rename one of them.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.domain import Bin, Domain, Feature
+from sparsedensity.domain import Bin, Domain, Feature, Label
 from sparsedensity.errors import DataError, UnknownValueError
 from sparsedensity.ingest.columns import Column, Source
 from sparsedensity.kernels import encode as kernels
@@ -18,6 +18,8 @@ from sparsedensity.table import Codes
 
 UNKNOWN = kernels.UNKNOWN
 LARGEST_TABLE = 1 << 20
+LARGEST_EXACT = 1 << 53
+"""Beyond this, whole numbers are compared with bin edges as floats: not every one of them is a float."""
 ROWS_AT_ONCE = 4096
 
 
@@ -54,7 +56,8 @@ def unknown_value(feature: Feature, value: object, nearest: bool) -> UnknownValu
     """The error for a value outside a feature."""
     if feature.kind == "continuous" and value is not None:
         edges = feature.edges
-        known: tuple[Any, ...] = (f"{edges[0]:g} to {edges[-1]:g}",)
+        last = max(edges[0], edges[-1] - 1) if feature.integer else edges[-1]
+        known: tuple[Any, ...] = (f"{edges[0]:g} to {last:g}",)
         ways = "Widen its bins" + ("." if nearest else ", or use unknown='nearest' to put it into the outermost one.")
     else:
         known = feature.known
@@ -88,24 +91,24 @@ def _encode_columns(source: Source, domain: Domain, nearest: bool) -> Encoded:
 
 def encode_column(column: Column, feature: Feature, nearest: bool = False) -> NDArray[np.int64]:
     """The codes of one column; -1 for a value that the feature does not have."""
+    _refuse_other_type(column, feature)
     if column.labels is not None:
-        codes = _codes_of_labels(column, feature)
-    else:
-        if all(isinstance(value, str) for value in feature.known) and feature.known:
-            raise _other_type(column, feature, "text")
+        codes = _codes_of_labels(column.labels, column.data, feature)
+    elif _is_numeric(feature):
         codes = _codes_of_numbers(column.data, feature, nearest)
+    else:
+        labels, places = np.unique(column.data, return_inverse=True)
+        codes = _codes_of_labels(labels.tolist(), places, feature)
     if column.missing is not None:
         codes[column.missing] = UNKNOWN if feature.missing is None else feature.missing
     return codes
 
 
-def _codes_of_labels(column: Column, feature: Feature) -> NDArray[np.int64]:
-    labels = column.labels or ()
-    if feature.known and labels and _is_numeric(feature) and all(isinstance(label, str) for label in labels):
-        raise _other_type(column, feature, "numbers")
+def _codes_of_labels(labels: Sequence[Label], data: NDArray[Any], feature: Feature) -> NDArray[np.int64]:
+    """Codes from positions in a list of labels."""
     place = {(type(value) is bool, value): code for code, value in enumerate(feature.known)}
     found = [place.get((type(label) is bool, label), UNKNOWN) for label in labels]
-    codes: NDArray[np.int64] = np.array(found or [UNKNOWN], np.int64)[column.data]
+    codes: NDArray[np.int64] = np.array(found or [UNKNOWN], np.int64)[data]
     return codes
 
 
@@ -129,7 +132,7 @@ def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> ND
     edges = feature.edges
     codes = np.searchsorted(edges[1:-1], numbers, side="right").astype(np.int64)
     if not nearest:
-        too_high = numbers >= edges[-1] if feature.integer and len(feature.known) > 1 else numbers > edges[-1]
+        too_high = numbers >= edges[-1] if feature.integer and edges[0] < edges[-1] else numbers > edges[-1]
         codes[(numbers < edges[0]) | too_high] = UNKNOWN
     return codes
 
@@ -150,7 +153,7 @@ def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int64], 
     if feature.kind == "continuous":
         edges = feature.edges
         low, high = math.ceil(edges[0]), math.floor(edges[-1])
-        if not low <= high < low + LARGEST_TABLE:
+        if not low <= high < low + LARGEST_TABLE or max(-low, high) > LARGEST_EXACT:
             return None
         return low, _codes_of_bins(np.arange(low, high + 1), feature, nearest), nearest
     whole = [int(value) for value in known if not isinstance(value, str | Bin) and value is not None]
@@ -196,11 +199,22 @@ def _pairs(domain: Domain, source: Source) -> Iterator[tuple[Feature, Column]]:
 
 def _is_numeric(feature: Feature) -> bool:
     """Whether its values are numbers or bins of numbers."""
-    return not any(isinstance(value, str | bool) for value in feature.known)
+    return bool(feature.known) and not any(isinstance(value, str | bool) for value in feature.known)
 
 
-def _other_type(column: Column, feature: Feature, expected: str) -> DataError:
-    return DataError(
-        f"{column.name!r} holds {column.value(0)!r} where {expected} are expected, such as {feature.known[0]!r}. "
-        "Give the column the type it had when the model was fitted."
-    )
+def _refuse_other_type(column: Column, feature: Feature) -> None:
+    """Raise where a column shares no type with its feature, so that none of its values can be known."""
+    present = range(len(column.data)) if column.missing is None else np.flatnonzero(~column.missing)
+    if not len(present) or not feature.known:
+        return
+    given = {"a number"} if column.labels is None else set(map(_type_name, column.labels))
+    known = set(map(_type_name, feature.known))
+    if given and not given & known:
+        raise DataError(
+            f"{column.name!r} holds {column.value(int(present[0]))!r} where {' or '.join(sorted(known))} is expected, "
+            f"such as {feature.known[0]!r}. Give the column that type."
+        )
+
+
+def _type_name(value: object) -> str:
+    return "text" if isinstance(value, str) else "true or false" if isinstance(value, bool) else "a number"

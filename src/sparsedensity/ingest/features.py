@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import MAX_VALUES, Feature, check_kind
-from sparsedensity.errors import DataError, DataWarning, ParameterError
-from sparsedensity.ingest.columns import Column, Source
+from sparsedensity.errors import DataError, ParameterError, warn
+from sparsedensity.ingest.columns import Column, Source, label_of
 from sparsedensity.kernels import encode as kernels
 from sparsedensity.table import Floats
 
@@ -24,8 +23,8 @@ SMALL_RANGE = 1 << 20
 def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> Feature:
     """The feature that a column is, unless told otherwise."""
     missing = column.missing is not None and bool(column.missing.any())
-    if isinstance(kind, Sequence) and not isinstance(kind, str):
-        return Feature.ordinal(column.name, tuple(kind), missing=missing)
+    if _is_list(kind):
+        return Feature.ordinal(column.name, tuple(map(label_of, kind)), missing=missing)
     asked = None if kind is None else check_kind(f"kinds[{column.name!r}]", kind)
     if column.labels is not None:
         return _of_labels(column, asked, missing)
@@ -41,6 +40,31 @@ def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> 
     kept = weights if weights is None or column.missing is None else weights[~column.missing]
     edges = bin_edges(column.name, present, bins, kept)
     return Feature.continuous(column.name, edges, integer=column.type == "integer", missing=missing)
+
+
+def check_kinds(kinds: Any) -> None:
+    """Refuse what is no mapping from columns to kinds."""
+    if kinds is None:
+        return
+    if not isinstance(kinds, Mapping):
+        raise ParameterError("kinds", kinds, "a mapping from column to kind, or None")
+    for name, kind in kinds.items():
+        if not _is_list(kind):
+            check_kind(f"kinds[{name!r}]", kind)
+        elif any(value is None for value in kind):
+            raise ParameterError(
+                f"kinds[{name!r}]", kind, "a list without None: missing values are added by themselves"
+            )
+
+
+def check_bins(bins: Any) -> None:
+    """Refuse what tells no column how to be binned, whether or not there is a column to bin."""
+    specs = bins.items() if isinstance(bins, Mapping) else [(None, bins)]
+    for name, spec in specs:
+        if _is_list(spec):
+            _given_edges(name, spec, integer=False)
+        else:
+            _bin_count(name, spec)
 
 
 def features_of_integers(
@@ -74,19 +98,18 @@ def bin_edges(name: str, numbers: NDArray[Any], bins: Any, weights: Floats | Non
     """The bin edges of one column: equal widths, quantiles, or as given."""
     spec = bins.get(name, DEFAULT_BINS) if isinstance(bins, Mapping) else bins
     integer = numbers.dtype.kind in "iu"
-    if isinstance(spec, Sequence | np.ndarray) and not isinstance(spec, str):
+    if _is_list(spec):
         return _given_edges(name, spec, integer)
     low, high = float(numbers.min()), float(numbers.max())
-    if isinstance(spec, str) and spec.partition(":")[0] == "quantile":
-        count = _bin_count(name, spec.partition(":")[2] or DEFAULT_BINS)
+    count = _bin_count(name, spec)
+    if isinstance(spec, str) and spec.startswith("quantile"):
         edges = weighted_quantiles(numbers, weights, count)
     else:
-        count = _bin_count(name, spec)
         edges = np.linspace(low, high, count + 1)
         if low < high and not np.isfinite(edges).all():
             raise DataError(f"{name!r} spans more than a float can hold. Rescale the column.")
     if integer and low < high:
-        edges = np.append(np.ceil(edges[:-1]), high + 1)
+        edges = np.append(np.ceil(edges[:-1]), _after(high))
     return np.unique(edges)
 
 
@@ -111,11 +134,9 @@ def _of_labels(column: Column, kind: str | None, missing: bool) -> Feature:
         occurs = np.bincount(used, minlength=len(labels)) > 0
         labels = tuple(label for label, there in zip(labels, occurs, strict=False) if there)
         if kind == "ordinal" and column.type == "text" and len(labels) > 1:
-            warnings.warn(
+            warn(
                 f"{column.name!r} is ordinal but its text has no declared order: it is taken alphabetically, "
-                f"{labels[0]!r} first. Give the order with kinds={{{column.name!r}: [...]}}.",
-                DataWarning,
-                stacklevel=2,
+                f"{labels[0]!r} first. Give the order with kinds={{{column.name!r}: [...]}}."
             )
     if kind == "ordinal" or (kind is None and column.ordered):
         return Feature.ordinal(column.name, labels, missing=missing)
@@ -138,23 +159,40 @@ def _integer_column(source: Source, column: int, keep: NDArray[np.bool_]) -> Col
     return Column(source.names[column], "integer", data if keep.all() else data[keep])
 
 
-def _given_edges(name: str, edges: Sequence[float] | NDArray[Any], integer: bool) -> Floats:
+def _given_edges(name: str | None, edges: Sequence[float] | NDArray[Any], integer: bool) -> Floats:
+    allowed = "a list of two or more different finite edges"
     try:
         cuts = np.unique(np.asarray(edges, np.float64))
     except (TypeError, ValueError):
-        raise ParameterError(f"bins[{name!r}]", edges, "a number of bins or a list of edges") from None
+        raise ParameterError(_bins_of(name), edges, allowed) from None
     if len(cuts) < 2 or not np.isfinite(cuts).all():
-        raise ParameterError(f"bins[{name!r}]", list(edges), "a list of two or more finite edges")
+        raise ParameterError(_bins_of(name), list(edges), allowed)
     if integer:
-        cuts = np.unique(np.append(np.ceil(cuts[:-1]), np.floor(cuts[-1]) + 1))
+        cuts = np.unique(np.append(np.ceil(cuts[:-1]), _after(np.floor(cuts[-1]))))
     return cuts
 
 
-def _bin_count(name: str, spec: Any) -> int:
-    if isinstance(spec, str) and spec.isdecimal():
-        spec = int(spec)
-    if isinstance(spec, int | np.integer) and not isinstance(spec, bool) and 1 <= spec <= MAX_VALUES:
-        return int(spec)
+def _bin_count(name: str | None, spec: Any) -> int:
+    count = DEFAULT_BINS if spec == "quantile" else spec
+    if isinstance(count, str) and count.removeprefix("quantile:").isdecimal():
+        count = int(count.removeprefix("quantile:"))
+    if isinstance(count, int | np.integer) and not isinstance(count, bool) and 1 <= count <= MAX_VALUES:
+        return int(count)
     raise ParameterError(
-        f"bins for {name!r}", spec, "a number of bins from 1 to 65,535, 'quantile', 'quantile:N' or a list of edges"
+        _bins_of(name), spec, "a number of bins from 1 to 65,535, 'quantile', 'quantile:N' or a list of edges"
     )
+
+
+def _bins_of(name: str | None) -> str:
+    """The parameter as the user wrote it: for one column or for all."""
+    return "bins" if name is None else f"bins for {name!r}"
+
+
+def _after(number: float) -> float:
+    """The next whole number, or the next float where whole numbers are further apart than 1."""
+    return max(number + 1, float(np.nextafter(number, np.inf)))
+
+
+def _is_list(spec: Any) -> bool:
+    """Whether it lists values or edges."""
+    return (isinstance(spec, Sequence) and not isinstance(spec, str)) or getattr(spec, "ndim", 0) == 1

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 
@@ -13,6 +16,7 @@ from sparsedensity.errors import DataError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
+NOT_UTF8 = "its encoding is not UTF-8. Save it as UTF-8."
 
 
 def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
@@ -21,25 +25,28 @@ def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
     With a domain, columns that hold text there are read as text here, whatever they look like.
     """
     if str(path) == "-":
-        return _read_csv(sys.stdin.buffer, "standard input", ",", domain)
+        return _read_csv(io.BytesIO(sys.stdin.buffer.read()), "standard input", ",", domain)
     path = Path(path)
     name = path.name.lower()
     if path.is_dir():
         raise DataError(f"{path} is a directory. Name a CSV or Parquet file in it.")
     if not path.exists():
-        raise DataError(f"There is no file {path}.")
+        raise DataError(f"There is no file {path}. Check the name and the folder.")
     if name.endswith(PARQUET_ENDINGS):
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise DataError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+            raise DataError(
+                f"{path} is not a Parquet file, or a damaged one ({_first_line(error)}). Make it again, or give it "
+                "its true ending."
+            ) from None
     if name.endswith(CSV_ENDINGS):
         separator = "\t" if name.removesuffix(".gz").endswith((".tsv", ".tab")) else ","
         return _read_csv(path, str(path), separator, domain)
     raise DataError(f"{path} is neither CSV ({', '.join(CSV_ENDINGS)}) nor Parquet ({', '.join(PARQUET_ENDINGS)}).")
 
 
-def _read_csv(source: Path | IO[bytes], name: str, separator: str, domain: Domain | None) -> pl.DataFrame:
+def _read_csv(source: Path | io.BytesIO, name: str, separator: str, domain: Domain | None) -> pl.DataFrame:
     texts = [] if domain is None else [f.name for f in domain if any(isinstance(v, str) for v in f.values)]
     schema: dict[str, Any] = dict.fromkeys(texts, pl.String)
     try:
@@ -47,18 +54,53 @@ def _read_csv(source: Path | IO[bytes], name: str, separator: str, domain: Domai
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty: it has no rows.") from None
     except (pl.exceptions.PolarsError, OSError) as error:
+        if "truncate_ragged_lines" in str(error):
+            _refuse_ragged(source, name, separator)
         raise DataError(f"{name} cannot be read as CSV: {_csv_reason(error)}") from None
+    if any("\ufffd" in column for column in frame.columns):
+        raise DataError(f"{name} cannot be read as CSV: {NOT_UTF8}")
     _refuse_renamed(name, frame.columns)
+    if frame.width > 1 and frame.height and frame[:, -1].null_count():
+        # Polars fills short rows up with nulls, and makes a row of nulls from a blank line.
+        blank = _refuse_ragged(source, name, separator)
+        frame = frame.filter(~(pl.int_range(pl.len()).is_in(blank) & pl.all_horizontal(pl.all().is_null())))
     return frame
+
+
+def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list[int]:
+    """Raise for the first row that has not as many fields as the header; return the rows that are blank lines."""
+    blank: list[int] = []
+    with _opened(source) as lines:
+        rows = csv.reader(lines, delimiter=separator)
+        try:
+            header = next(row for row in rows if row)
+            for number, row in enumerate(rows):
+                if not row:
+                    blank.append(number)
+                elif len(row) != len(header):
+                    raise DataError(
+                        f"{name} has {len(header)} columns, but line {rows.line_num} has {len(row)}. "
+                        "Give every row the same number of fields."
+                    )
+        except (csv.Error, UnicodeDecodeError):
+            return []
+    return blank
+
+
+def _opened(source: Path | io.BytesIO) -> io.TextIOWrapper:
+    """The text of a CSV file, gzipped or not."""
+    raw = source.read_bytes() if isinstance(source, Path) else source.getvalue()
+    plain = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+    return io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8-sig", newline="")
 
 
 def _csv_reason(error: Exception) -> str:
     text = str(error)
     if "utf-8" in text.lower() or "utf8" in text.lower():
-        return "its encoding is not UTF-8. Save it as UTF-8."
-    if "more fields than defined in schema" in text or "truncate_ragged_lines" in text:
-        return "a row has more fields than the header. Give every row the same number of fields."
-    return _first_line(error)
+        return NOT_UTF8
+    if "unexpected end of file" in text or "deflate" in text:
+        return "its compressed data are damaged or end too early. Copy or make the file again."
+    return f"{_first_line(error)}. Check its quotes and separators."
 
 
 def _refuse_renamed(name: str, columns: list[str]) -> None:

@@ -6,8 +6,17 @@ every leaf's probability, and an interval for it.
 
 from sparsedensity.posterior.base import Posterior
 from sparsedensity.posterior.branch_sparse import BranchSparse
+from sparsedensity.posterior.draw_tree import draw_tree
 from sparsedensity.posterior.histogram import FullHistogram
 from sparsedensity.posterior.leaf_sparse import LeafSparse
 from sparsedensity.posterior.rule_list import SparseRules, antecedents_by_size
 
-__all__ = ["BranchSparse", "FullHistogram", "LeafSparse", "Posterior", "SparseRules", "antecedents_by_size"]
+__all__ = [
+    "BranchSparse",
+    "FullHistogram",
+    "LeafSparse",
+    "Posterior",
+    "SparseRules",
+    "antecedents_by_size",
+    "draw_tree",
+]

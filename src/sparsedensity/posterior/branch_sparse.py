@@ -68,8 +68,8 @@ class BranchSparse:
         rng = np.random.default_rng(0)
         logs = np.zeros((len(structure.feature), DRAWS))
         for children, below in _inner(structure, weights):
-            gammas = rng.standard_gamma((below + self.pseudocount)[:, None], (len(below), DRAWS))
-            logs[children[1:]] = logs[children[0]] + np.log(gammas / gammas.sum(axis=0))
+            gammas = _log_gammas((below + self.pseudocount)[:, None], (len(below), DRAWS), rng)
+            logs[children[1:]] = logs[children[0]] + gammas - np.logaddexp.reduce(gammas, axis=0)
         tail = (1 - level) / 2
         return np.quantile(np.exp(_by_leaf(structure, logs)), [tail, 1 - tail], axis=1).T
 
@@ -85,6 +85,12 @@ def _inner(tree: Tree, weights: Floats) -> Iterator[tuple[list[int], Floats]]:
         if tree.feature[node] >= 0:
             children = list(tree.groups(node))
             yield [node, *children], held[children]
+
+
+def _log_gammas(shape: Floats, size: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """Logs of gamma draws: G(s) = G(s + 1) U^(1/s) keeps those that would underflow at a small shape."""
+    logs: Floats = np.log(rng.standard_gamma(shape + 1, size)) - rng.standard_exponential(size) / shape
+    return logs
 
 
 def _by_leaf(tree: Tree, by_node: Floats) -> Floats:

@@ -139,6 +139,8 @@ def antecedents_by_size(
 def conditions_of(feature: Feature, ordinal_conditions: OrdinalConditions = "value") -> int:
     """How many conditions one feature offers: its values, or the runs of an ordered feature and missing alone.
 
+    A run that allows everything says nothing and is none.
+
     >>> conditions_of(Feature.ordinal("size", ("s", "m", "l")), "interval")
     5
     """
@@ -148,4 +150,4 @@ def conditions_of(feature: Feature, ordinal_conditions: OrdinalConditions = "val
         return feature.size
     q = len(feature.known)
     runs = q * (q + 1) // 2
-    return runs + 1 if feature.missing is not None else max(runs - 1, 1)
+    return runs - 1 if feature.missing is None else runs + (q > 0)

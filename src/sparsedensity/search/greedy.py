@@ -20,7 +20,8 @@ from sparsedensity.engines.memory import Rows
 from sparsedensity.kernels import split as kernels
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.structures import Tree
+from sparsedensity.structures import Tree, canonical
+from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats
 
 Criterion = Literal["posterior", "ise"]
@@ -78,14 +79,14 @@ class Greedy:
         return state
 
     def best(self, problem: Problem[LeafSparse], state: Growth) -> Tree:
-        """The best pruning of what has grown, chains on one feature merged."""
+        """The best pruning of what has grown, as its canonical tree."""
         if self.criterion == "ise":
             heads = np.zeros(len(state.leaves) + 1)
             worths = leave_one_out(state)
         else:
             heads = np.array([-np.inf, *(self._heads(problem, len(state.leaves)))])
             worths = np.array(state.scores)
-        return prune(state, worths, heads).merged()
+        return canonical(prune(state, worths, heads))
 
     def _heads(self, problem: Problem[LeafSparse], leaves: int) -> list[float]:
         return [problem.posterior.log_head(k, problem.engine.n) for k in range(1, leaves + 1)]
@@ -145,7 +146,7 @@ class Growth:
     domain: Domain
     scale: kernels.Scale
     values: kernels.Values
-    splits: list[tuple[int, list[tuple[list[int], int]]] | None] = field(default_factory=list)
+    splits: list[Split] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     log_volumes: list[float] = field(default_factory=list)
@@ -184,7 +185,7 @@ def prune(state: Growth, worths: Floats, heads: Floats) -> Tree:
     tables = _best_sums(state, worths)
     totals = tables[0] + heads[: len(tables[0])]
     leaves = int(np.flatnonzero(totals >= totals[1:].max() - TIE)[0])
-    splits: list[tuple[int, list[tuple[list[int], int]]] | None] = [None]
+    splits: list[Split] = [None]
     stack = [(0, 0, leaves)]
     while stack:
         old, new, k = stack.pop()

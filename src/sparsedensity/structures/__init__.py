@@ -5,8 +5,9 @@ A structure divides the domain into leaves. Three exist: a :class:`Tree`, a :cla
 """
 
 from sparsedensity.structures.base import Structure, in_threads
+from sparsedensity.structures.canonical import canonical
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
 from sparsedensity.structures.tree import Node, Tree
 
-__all__ = ["Cells", "Condition", "Node", "RuleList", "Structure", "Tree", "in_threads"]
+__all__ = ["Cells", "Condition", "Node", "RuleList", "Structure", "Tree", "canonical", "in_threads"]

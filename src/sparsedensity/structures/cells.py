@@ -13,6 +13,8 @@ from sparsedensity.domain import Domain
 from sparsedensity.structures.rules import log_sum
 from sparsedensity.table import Codes, Floats, RowIndex
 
+MOST_LISTED = 1 << 24
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -35,13 +37,32 @@ class Cells:
         return math.log(empty) if empty else -math.inf
 
     @cached_property
+    def empty(self) -> Codes | None:
+        """The unoccupied points one by one, where they hold the smaller part of the volume; ``None`` elsewhere.
+
+        There a difference of volumes would lose them, and drawing points until one is unoccupied would take forever.
+        """
+        if self._share < 0.5 or self.domain.log_points > math.log(MOST_LISTED):
+            return None
+        sizes = np.array(self.domain.sizes)
+        steps = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
+        free = np.ones(int(sizes.prod()), bool)
+        free[self.codes @ steps] = False
+        listed: Codes = (np.flatnonzero(free)[:, None] // steps % sizes).astype(self.domain.code_type)
+        return listed
+
+    @cached_property
     def log_volumes(self) -> Floats:
         """The natural log of the volume of every leaf."""
+        return np.append(self._log_occupied, self._log_remainder)
+
+    def log_point_volumes(self, codes: Codes) -> Floats:
+        """The natural log of the volume of single points."""
         measures = self.domain.measures
-        logs = np.zeros(len(self.codes))
+        logs = np.zeros(len(codes))
         for feature, start in enumerate(self.domain.starts[:-1]):
-            logs += np.log(measures[start + self.codes[:, feature].astype(np.int64)])
-        return np.append(logs, self._log_remainder(logs))
+            logs += np.log(measures[start + codes[:, feature].astype(np.int64)])
+        return logs
 
     def leaf_numbers(self, codes: Codes, *, jobs: int = 1) -> NDArray[np.int64]:
         """The leaf of every encoded row."""
@@ -52,10 +73,19 @@ class Cells:
     def _index(self) -> RowIndex:
         return RowIndex(self.codes)
 
-    def _log_remainder(self, occupied: Floats) -> float:
-        if self.log_empty == -math.inf:
+    @cached_property
+    def _log_occupied(self) -> Floats:
+        return self.log_point_volumes(self.codes)
+
+    @cached_property
+    def _share(self) -> float:
+        """The share of the domain's volume in the occupied points."""
+        return math.exp(min(0.0, log_sum(self._log_occupied) - self.domain.log_volume))
+
+    @property
+    def _log_remainder(self) -> float:
+        if self.empty is not None:
+            return log_sum(self.log_point_volumes(self.empty))
+        if self.log_empty == -math.inf or self._share == 1:
             return -math.inf
-        share = math.exp(min(0.0, log_sum(occupied) - self.domain.log_volume))
-        if share < 1:
-            return self.domain.log_volume + math.log1p(-share)
-        return -math.inf
+        return self.domain.log_volume + math.log1p(-self._share)

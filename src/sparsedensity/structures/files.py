@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.errors import DataError, ModelFileError
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
-from sparsedensity.structures.tree import Tree
+from sparsedensity.structures.tree import Node, Tree
 
 FORMAT = "sparsedensity model"
 VERSION = 1
@@ -25,15 +26,22 @@ Json = Any
 def write_document(path: str | os.PathLike[str], document: Mapping[str, Json]) -> None:
     """Write a model file. The old file stays whole until the new one is complete."""
     path = Path(path)
-    text = json.dumps({"format": FORMAT, "version": VERSION, **document}, indent=1, ensure_ascii=False, allow_nan=False)
+    if path.is_dir():
+        raise ModelFileError(path, "is a directory. Name a file in it.")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        text = json.dumps(
+            {"format": FORMAT, "version": VERSION, **document}, indent=1, ensure_ascii=False, allow_nan=False
+        )
         part.write_text(text + "\n", encoding="utf-8")
         part.replace(path)
     except OSError as error:
         raise ModelFileError(path, f"cannot be written: {error.strerror or error}.") from None
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(path, f"cannot be written: {error}.") from None
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
@@ -54,7 +62,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(path, "is JSON but not a model saved by sparsedensity.")
     version = document.get("version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise ModelFileError(path, f"is damaged: its version is {version!r}.")
     if version > VERSION:
         raise ModelFileError(
@@ -135,25 +143,27 @@ def _tree_from_json(nodes: list[Json], domain: Domain) -> Tree:
             splits.append(None)
             continue
         feature = domain.index(node["split"])
-        places = _codes_by_value(domain[feature])
-        branches = [([places[_key(v)] for v in branch["values"]], int(branch["node"])) for branch in node["branches"]]
+        branches = [(_codes_of(domain[feature], branch["values"]), branch["node"]) for branch in node["branches"]]
         splits.append((feature, branches))
         reached += [child for _, child in branches]
-    if sorted(reached) != list(range(len(nodes))):
+    # Children come after their parents, so nodes that are reached once each form a tree.
+    behind = all(child > node for node, split in enumerate(splits) if split for _, child in split[1])
+    if not behind or sorted(reached) != list(range(len(nodes))):
         raise DataError("its nodes do not form a tree.")
     tree = Tree.of_splits(domain, splits)
-    _check_cover(tree)
+    for place in tree.walk():
+        split = splits[place.index]
+        if split is not None:
+            _check_cover(place, [codes for codes, _ in split[1]])
     return tree
 
 
-def _check_cover(tree: Tree) -> None:
-    """Every value a node can meet must lead somewhere."""
-    for node in tree.walk():
-        if node.feature is None:
-            continue
-        covered = set[int]().union(*tree.groups(node.index).values())
-        if not node.region.allowed[node.feature] <= covered or len(tree.groups(node.index)) < 2:
-            raise DataError(f"node {node.index} does not cover the values of {tree.domain[node.feature].name!r}.")
+def _check_cover(place: Node, groups: list[list[int]]) -> None:
+    """Every value a node can meet must lead to one child, and every child must be led to."""
+    assert place.feature is not None
+    codes = sorted(code for group in groups for code in group)
+    if codes != sorted(place.region.allowed[place.feature]) or len(groups) < 2 or not all(groups):
+        raise DataError(f"node {place.index} does not divide the values of {place.tree.domain[place.feature].name!r}.")
 
 
 def _condition_to_json(domain: Domain, condition: Condition) -> dict[str, Json]:
@@ -164,17 +174,20 @@ def _condition_to_json(domain: Domain, condition: Condition) -> dict[str, Json]:
 
 def _condition_from_json(domain: Domain, own: dict[str, Json]) -> Condition:
     feature = domain.index(own["feature"])
-    places = _codes_by_value(domain[feature])
-    codes = sorted(places[_key(value)] for value in own["values"])
-    if codes != list(range(codes[0], codes[-1] + 1)):
+    codes = sorted(_codes_of(domain[feature], own["values"]))
+    if not codes or codes != list(range(codes[0], codes[-1] + 1)):
         raise DataError(f"a rule on {own['feature']!r} allows values that are not neighbours.")
     return Condition(feature, codes[0], codes[-1])
 
 
 def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
-    codes = np.array(rows, np.int64).reshape(len(rows), len(domain))
+    codes = np.array(rows)
+    if codes.shape != (len(rows), len(domain)) or codes.dtype.kind != "i":
+        raise DataError(f"its cells are not rows of {len(domain)} whole numbers.")
     if (codes < 0).any() or (codes >= np.array(domain.sizes)).any():
         raise DataError("a cell lies outside the domain.")
+    if len(np.unique(codes, axis=0)) < len(codes):
+        raise DataError("a cell stands there twice.")
     return Cells(domain, codes.astype(domain.code_type))
 
 
@@ -183,8 +196,12 @@ def _value_to_json(feature: Feature, code: int) -> Json:
     return list(value) if isinstance(value, Bin) else value
 
 
-def _codes_by_value(feature: Feature) -> dict[Json, int]:
-    return {_key(_value_to_json(feature, code)): code for code in range(feature.size)}
+def _codes_of(feature: Feature, values: list[Json]) -> list[int]:
+    places = {_key(_value_to_json(feature, code)): code for code in range(feature.size)}
+    for value in values:
+        if _key(value) not in places:
+            raise DataError(f"{feature.name!r} has no value {value!r}.")
+    return [places[_key(value)] for value in values]
 
 
 def _key(value: Json) -> Json:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from sparsedensity.table import Codes, Floats
 
 LEAF = route.LEAF
 NOWHERE = -1
+
+Split: TypeAlias = tuple[int, Sequence[tuple[Collection[int], int]]] | None
+"""A node while a tree is built: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,7 @@ class Tree:
         return cls(domain, np.array([LEAF], np.int32), np.zeros(1, np.int32), np.zeros(0, np.int32))
 
     @classmethod
-    def of_splits(
-        cls, domain: Domain, splits: Sequence[tuple[int, Sequence[tuple[Collection[int], int]]] | None]
-    ) -> Tree:
+    def of_splits(cls, domain: Domain, splits: Sequence[Split]) -> Tree:
         """Build from one entry a node: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
         feature: list[int] = []
         offset: list[int] = []
@@ -119,7 +121,7 @@ class Tree:
         splits[node] = (feature, [(group, len(splits) + i) for i, group in enumerate(groups)])
         return Tree.of_splits(self.domain, splits + [None] * len(groups))
 
-    def splits(self) -> list[tuple[int, Sequence[tuple[Collection[int], int]]] | None]:
+    def splits(self) -> list[Split]:
         """One entry a node, as :meth:`of_splits` takes them."""
         return [
             None if of == LEAF else (int(of), [(codes, child) for child, codes in self.groups(node).items()])
@@ -167,6 +169,11 @@ class Tree:
                 stack.extend(reversed(self.groups(node)))
         return numbers
 
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are, inner ones and leaves."""
+        return len(self.feature)
+
     @cached_property
     def n_leaves(self) -> int:
         """How many leaves there are."""
@@ -192,7 +199,7 @@ class Tree:
 
     def merged(self) -> Tree:
         """The same leaves, with chains of splits on one feature drawn as one multiway split."""
-        splits: list[tuple[int, Sequence[tuple[Collection[int], int]]] | None] = [None]
+        splits: list[Split] = [None]
         stack = [(0, 0)]
         while stack:
             old, new = stack.pop()

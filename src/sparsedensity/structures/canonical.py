@@ -1,0 +1,136 @@
+"""One tree for one set of leaves.
+
+The leaf-sparse posterior sees only the leaves, and many trees have the same ones. The canonical tree is the one to
+show: chains of splits on one feature drawn as one multiway split, then as few inner nodes as possible, then the
+lowest column first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sparsedensity.structures.tree import Split, Tree
+
+LARGEST_SEARCH = 20_000
+"""How many sets of leaves to look at before the tree is taken as it was found."""
+MOST_PARTS = 5
+"""Up to so many parts of a feature's values, all ways to group them are tried."""
+
+Plan = tuple[int, list[tuple[frozenset[int], frozenset[int]]]] | None
+"""How to split a set of leaves: the feature, and for each branch its codes and the leaves in it."""
+
+
+def canonical(tree: Tree) -> Tree:
+    """The tree with the same leaves that is shown."""
+    search = _Search(tree)
+    merged = tree.merged()
+    try:
+        count = search.inner_nodes(frozenset(range(tree.n_leaves)))
+    except _TooLargeError:
+        return merged
+    return search.tree() if count <= merged.n_nodes - merged.n_leaves else merged
+
+
+class _TooLargeError(Exception):
+    """The search for the smallest tree has taken too long."""
+
+
+class _Search:
+    """The smallest number of inner nodes for every set of leaves met, and the split that attains it."""
+
+    def __init__(self, source: Tree) -> None:
+        self.domain = source.domain
+        self.allowed = [region.allowed for region in source.regions]
+        self.plans: dict[frozenset[int], tuple[int, Plan]] = {}
+
+    def inner_nodes(self, leaves: frozenset[int]) -> int:
+        """The least number of inner nodes of a tree with these leaves."""
+        if len(leaves) == 1:
+            return 0
+        if leaves in self.plans:
+            return self.plans[leaves][0]
+        if len(self.plans) >= LARGEST_SEARCH:
+            raise _TooLargeError
+        best, plan = len(leaves), None
+        for split in self._splits(leaves):
+            count = 1
+            for _, below in split[1]:
+                count += self.inner_nodes(below)
+                if count >= best:
+                    break
+            if count < best:
+                best, plan = count, split
+        self.plans[leaves] = best, plan
+        return best
+
+    def tree(self) -> Tree:
+        """The tree that the plans describe."""
+        splits: list[Split] = [None]
+        stack = [(frozenset(range(len(self.allowed))), 0)]
+        while stack:
+            leaves, node = stack.pop()
+            plan = self.plans[leaves][1] if len(leaves) > 1 else None
+            if plan is None:
+                continue
+            feature, branches = plan
+            splits[node] = (feature, [(codes, len(splits) + i) for i, (codes, _) in enumerate(branches)])
+            stack.extend((below, len(splits) + i) for i, (_, below) in enumerate(branches))
+            splits.extend([None] * len(branches))
+        return Tree.of_splits(self.domain, splits).merged()
+
+    def _splits(self, leaves: frozenset[int]) -> Iterator[tuple[int, list[tuple[frozenset[int], frozenset[int]]]]]:
+        """Every split that cuts no leaf, lowest column first, finest first."""
+        for feature in range(len(self.domain)):
+            parts = self._parts(leaves, feature)
+            if len(parts) < 2:
+                continue
+            for grouping in _groupings(len(parts)):
+                branches = [
+                    (
+                        frozenset[int]().union(*(parts[i][0] for i in group)),
+                        frozenset[int]().union(*(parts[i][1] for i in group)),
+                    )
+                    for group in grouping
+                ]
+                if self._keeps_order(feature, [codes for codes, _ in branches]):
+                    yield feature, branches
+
+    def _keeps_order(self, feature: int, groups: list[frozenset[int]]) -> bool:
+        """Whether the groups of an ordered feature are runs; missing may join any of them."""
+        if not self.domain[feature].ordered:
+            return True
+        owner = {code: i for i, group in enumerate(groups) for code in group - {self.domain[feature].missing}}
+        runs = [i for i, _ in itertools.groupby(owner[code] for code in sorted(owner))]
+        return len(runs) == len(set(runs))
+
+    def _parts(self, leaves: frozenset[int], feature: int) -> list[tuple[frozenset[int], frozenset[int]]]:
+        """The finest groups of a feature's values that no leaf bridges, each with its leaves, by lowest value."""
+        parts: list[tuple[frozenset[int], frozenset[int]]] = []
+        for leaf in leaves:
+            codes, members = self.allowed[leaf][feature], frozenset([leaf])
+            apart = []
+            for part in parts:
+                if part[0] & codes:
+                    codes, members = codes | part[0], members | part[1]
+                else:
+                    apart.append(part)
+            parts = [*apart, (codes, members)]
+        return sorted(parts, key=lambda part: min(part[0]))
+
+
+def _groupings(parts: int) -> list[list[list[int]]]:
+    """Ways to group parts into two or more branches: all of them for few parts, else one branch a part."""
+    if parts > MOST_PARTS:
+        return [[[i] for i in range(parts)]]
+    partitions: list[list[list[int]]] = [[]]
+    for i in range(parts):
+        partitions = [
+            grown
+            for partition in partitions
+            for grown in [
+                *([*partition[:j], [*partition[j], i], *partition[j + 1 :]] for j in range(len(partition))),
+                [*partition, [i]],
+            ]
+        ]
+    return sorted((partition for partition in partitions if len(partition) > 1), key=lambda p: -len(p))

@@ -1,0 +1,89 @@
+"""Laws of tables: equal rows collapse, nothing is lost."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparsedensity.domain import Domain, Feature
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.table import RowIndex, Table
+from tests import naive
+from tests.strategies import data_in, domains, rows_of, table_of, trees
+
+
+def as_dict(table):
+    return dict(zip(map(tuple, table.codes.tolist()), table.weights.tolist(), strict=True))
+
+
+@given(domains(), st.data())
+def test_equal_rows_collapse_and_their_weights_add_up(domain, data):
+    rows = data.draw(data_in(domain))
+    table = table_of(domain, rows)
+    assert as_dict(table) == pytest.approx(naive.collapse(rows))
+    assert len(table) == len({row for row, _ in rows}) == len(table.codes)
+    assert table.n == pytest.approx(math.fsum(weight for _, weight in rows))
+    assert table.codes.dtype == domain.code_type
+
+
+@given(domains(), st.data())
+def test_the_order_of_rows_changes_only_the_order_of_the_table(domain, data):
+    rows = data.draw(data_in(domain))
+    shuffled = data.draw(st.permutations(rows))
+    assert as_dict(table_of(domain, rows)) == pytest.approx(as_dict(table_of(domain, shuffled)))
+
+
+@given(domains(), st.data())
+def test_without_weights_a_row_counts_once(domain, data):
+    rows = data.draw(st.lists(rows_of(domain), min_size=1, max_size=40))
+    table = Table.of(domain, np.array(rows, domain.code_type))
+    assert as_dict(table) == Counter(rows)
+
+
+@given(domains(), st.data())
+def test_every_row_is_found_again_and_no_other(domain, data):
+    kept = table_of(domain, data.draw(data_in(domain))).codes
+    every = np.array(naive.points(domain), domain.code_type)
+    places = {tuple(row): place for place, row in enumerate(kept.tolist())}
+    assert RowIndex(kept).find(every).tolist() == [places.get(tuple(row), -1) for row in every.tolist()]
+
+
+def test_many_rows_of_many_columns_collapse_like_numpy_does_it():
+    rng = np.random.default_rng(5)
+    domain = Domain(tuple(Feature.nominal(f"x{i}", range(300)) for i in range(9)))
+    codes = rng.integers(0, 300, (500, 9)).astype(np.uint16)[rng.integers(0, 500, 20_000)]
+    distinct, counts = np.unique(codes, axis=0, return_counts=True)
+    table = Table.of(domain, codes)
+    order = np.lexsort(table.codes.T[::-1])
+    assert (table.codes[order] == distinct).all()
+    assert (table.weights[order] == counts).all()
+
+
+@given(domains(), st.data())
+def test_an_engine_counts_every_value(domain, data):
+    rows = data.draw(data_in(domain))
+    engine = MemoryEngine(table_of(domain, rows))
+    weights = engine.value_weights(engine.all_rows())
+    for feature, size in enumerate(domain.sizes):
+        expected = [math.fsum(weight for row, weight in rows if row[feature] == code) for code in range(size)]
+        assert weights[domain.span(feature)] == pytest.approx(np.array(expected))
+
+
+@given(domains(), st.data())
+def test_an_engine_divides_rows_without_losing_any(domain, data):
+    engine = MemoryEngine(table_of(domain, data.draw(data_in(domain))))
+    feature = data.draw(st.integers(0, len(domain) - 1))
+    part = np.array(data.draw(st.tuples(*[st.integers(0, 2)] * domain.sizes[feature])), np.int64)
+    parts = engine.divide(engine.all_rows(), feature, part, 3)
+    codes = engine.table.codes[:, feature]
+    assert [own.tolist() for own in parts] == [np.flatnonzero(part[codes] == p).tolist() for p in range(3)]
+
+
+@given(domains(), st.data())
+def test_an_engine_weighs_leaves_as_a_walk_does(domain, data):
+    rows, tree = data.draw(data_in(domain)), data.draw(trees(domain))
+    weights = MemoryEngine(table_of(domain, rows)).leaf_weights(tree)
+    assert weights == pytest.approx(np.array(naive.leaf_weights(tree, rows)))
