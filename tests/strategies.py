@@ -89,9 +89,11 @@ def trees(draw, domain, most_splits=5):
 @st.composite
 def conditions_on(draw, domain, column, intervals=True):
     """A condition on one feature: a value, or a run of an ordered one."""
-    low = draw(st.integers(0, domain.sizes[column] - 1))
-    high = draw(st.integers(low, domain.sizes[column] - 1)) if intervals and domain[column].ordered else low
-    return Condition(column, low, high)
+    feature = domain[column]
+    low = draw(st.integers(0, feature.size - 1))
+    if not intervals or not feature.ordered or low == feature.missing:
+        return Condition(column, low, low)
+    return Condition(column, low, draw(st.integers(low, len(feature.known) - 1)))
 
 
 @st.composite

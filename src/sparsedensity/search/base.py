@@ -50,6 +50,9 @@ class Search(Protocol[S]):
     def best(self, problem: Problem[Any], state: S) -> Structure:
         """The best structure of a state, whole at any time."""
 
+    def limited(self, problem: Problem[Any], state: S, best: Structure) -> bool:
+        """Whether the limit on leaves or rules kept the search from a better structure."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -125,6 +128,6 @@ def run(
         reason=reason,
         moves=state.moves,
         seconds=time.perf_counter() - begin,
-        limit_binds=problem.max_leaves is not None and structure.n_leaves >= problem.max_leaves,
+        limit_binds=search.limited(problem, state, structure),
         trace=tuple(trace),
     )

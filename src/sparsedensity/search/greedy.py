@@ -20,13 +20,15 @@ from sparsedensity.engines.memory import Rows
 from sparsedensity.kernels import split as kernels
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.structures import Tree, canonical
+from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats
 
 Criterion = Literal["posterior", "ise"]
 TIE = 1e-9
 PATIENCE = 64
+GROW_BEYOND = 2
+"""A tree grows to so many times the limit before it is pruned back: a hard limit to optimise under, no cut-off."""
 
 
 @dataclass(frozen=True)
@@ -80,24 +82,31 @@ class Greedy:
 
     def best(self, problem: Problem[LeafSparse], state: Growth) -> Tree:
         """The best pruning of what has grown, as its canonical tree."""
+        return canonical(self._prune(problem, state, problem.max_leaves))
+
+    def limited(self, problem: Problem[LeafSparse], state: Growth, best: Structure) -> bool:
+        """Whether the limit was reached and one more leaf would have paid."""
+        if problem.max_leaves is None or best.n_leaves < problem.max_leaves:
+            return False
+        return self._prune(problem, state, None).n_leaves > problem.max_leaves
+
+    def _prune(self, problem: Problem[LeafSparse], state: Growth, most: int | None) -> Tree:
+        """The best pruning of what has grown with at most so many leaves."""
+        leaves = min(len(state.leaves), most or len(state.leaves))
         if self.criterion == "ise":
-            heads = np.zeros(len(state.leaves) + 1)
-            worths = leave_one_out(state)
-        else:
-            heads = np.array([-np.inf, *(self._heads(problem, len(state.leaves)))])
-            worths = np.array(state.scores)
-        return canonical(prune(state, worths, heads))
+            return prune(state, leave_one_out(state), np.zeros(leaves + 1))
+        return prune(state, np.array(state.scores), np.array([-np.inf, *self._heads(problem, leaves)]))
 
     def _heads(self, problem: Problem[LeafSparse], leaves: int) -> list[float]:
         return [problem.posterior.log_head(k, problem.engine.n) for k in range(1, leaves + 1)]
 
     def _is_done(self, problem: Problem[LeafSparse], state: Growth) -> bool:
-        """Nothing left to split, the limit reached, or (without a limit) long without any gain."""
+        """Nothing left to split, well beyond the limit, or (without a limit) long without any gain."""
         leaves = len(state.leaves)
         if not state.queue:
             return True
         if problem.max_leaves is not None:
-            return leaves >= problem.max_leaves
+            return leaves >= GROW_BEYOND * problem.max_leaves
         return state.idle > max(PATIENCE, leaves // 2)
 
     def _add_leaf(
@@ -183,7 +192,7 @@ def leave_one_out(state: Growth) -> Floats:
 def prune(state: Growth, worths: Floats, heads: Floats) -> Tree:
     """The best pruning: the sum of its leaves' worths plus the head for their number is largest."""
     tables = _best_sums(state, worths)
-    totals = tables[0] + heads[: len(tables[0])]
+    totals = tables[0][: len(heads)] + heads
     leaves = int(np.flatnonzero(totals >= totals[1:].max() - TIE)[0])
     splits: list[Split] = [None]
     stack = [(0, 0, leaves)]

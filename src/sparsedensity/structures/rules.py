@@ -134,5 +134,6 @@ def _check_rule(domain: Domain, rule: Sequence[Condition]) -> None:
     if len({condition.feature for condition in rule}) < len(rule):
         raise DataError("A rule has two conditions on one feature. Give each feature once.")
     for feature, low, high in rule:
-        if not 0 <= low <= high < domain.sizes[feature]:
-            raise DataError(f"{domain[feature].name!r} has no run of codes {low} to {high}.")
+        of = domain[feature]
+        if not 0 <= low <= high < of.size or (low < high and (high == of.missing or not of.ordered)):
+            raise DataError(f"{of.name!r} has no run of neighbouring values with the codes {low} to {high}.")
