@@ -37,6 +37,19 @@ class Problem(Generic[P]):
         return self.posterior.log_posterior(structure, self.engine.leaf_weights(structure))
 
 
+def check_amount(name: str, value: object, allowed: str = "a number of 0 or more") -> None:
+    """Refuse what is not a finite number of 0 or more."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf:  # type: ignore[operator]
+        raise ParameterError(name, value, allowed)
+
+
+def check_time(seconds: object) -> None:
+    """Refuse a time limit that is not None or a number of seconds."""
+    if seconds is not None:
+        check_amount("time_limit", seconds, "a number of seconds of 0 or more, or None for no limit")
+
+
 def check_limit(name: str, value: object) -> None:
     """Refuse a limit that is not None or a whole number of at least 1."""
     if value is None:

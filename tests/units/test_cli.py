@@ -152,6 +152,20 @@ def test_the_same_seed_gives_the_same_rows(model):
     assert once != run("sample", model, "-n", 5, "--seed", 4).stdout
 
 
+def test_path_shows_every_size_and_saves_the_one_that_is_picked(tmp_path):
+    shown = run("path", "titanic", "--cv", "3")
+    assert "best held out" in shown.stdout
+    points = json.loads(run("path", "titanic", "--cv", "0", "--json").stdout)
+    assert [point["size"] for point in points] == list(range(1, 16))
+    assert points[0]["held_out"] is None
+    plot, model = tmp_path / "path.svg", tmp_path / "m.json"
+    done = run("path", "titanic", "--cv", "3", "--pick", "5", "-o", model, "--plot", plot, "-q")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert len(json.loads(model.read_text(encoding="utf-8"))["leaves"]) == 5
+    assert "<svg" in plot.read_text(encoding="utf-8")
+
+
 def test_datasets_are_listed_and_written_out(tmp_path):
     assert [row["name"] for row in json.loads(run("datasets", "--json").stdout)] == list(datasets.NAMES)
     assert "titanic" in run("datasets").stdout
@@ -191,6 +205,11 @@ def test_options_reach_the_model(tmp_path):
         (["fit", "titanic", "--kind", "sex"], ["--kind must be", "COLUMN="]),
         (["fit", "titanic", "--kind", "deck=ordinal"], ["'deck'", "not in titanic"]),
         (["fit", "titanic", "--missing", "ignore"], ["missing must be", "'ignore'"]),
+        (["path", "titanic", "--method", "histogram"], ["--method histogram has no path"]),
+        (["path", "titanic", "--cv", "0", "--pick", "99"], ["No structure with 99 leaves"]),
+        (["path", "titanic", "--cv", "0", "--pick", "best"], ["cv=5"]),
+        (["path", "titanic", "--cv", "0", "--pick", "few"], ["--pick must be"]),
+        (["path", "titanic", "--cv", "0", "-o", "m.json"], ["need --pick"]),
         (["show", "nowhere.json"], ["nowhere.json does not exist"]),
         (["datasets", "nowhere"], ["no data set 'nowhere'"]),
         (["datasets", "factorial", "--set", "levels=a"], ["--set must be"]),
@@ -214,7 +233,7 @@ def test_a_misspelt_command_has_exit_code_two():
     assert run("fit", "titanic", "--method", "magic").returncode == 2
 
 
-@pytest.mark.parametrize("verb", ["fit", "show", "score", "sample", "datasets"])
+@pytest.mark.parametrize("verb", ["fit", "show", "path", "score", "sample", "datasets"])
 def test_every_verb_shows_an_example_in_its_help(verb):
     done = run(verb, "--help")
     assert done.returncode == 0

@@ -77,6 +77,19 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
+def save_model(model: DensityEstimator, output: Path | None, report: Path | None) -> None:
+    """Write a model and its report, where they were asked for."""
+    if output is not None:
+        model.save(output)
+        note(f"saved {output}")
+    if report is not None:
+        try:
+            model.to_html(report)
+        except OSError as error:
+            raise SparseDensityError(f"{report} cannot be written: {error.strerror or error}.") from None
+        note(f"wrote {report}")
+
+
 def note(text: str) -> None:
     """Say something beside the answer."""
     typer.echo(text, err=True)

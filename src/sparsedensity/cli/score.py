@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sparsedensity.cli.data import load_model, note, read_rows, working, write_json, write_table
-from sparsedensity.cli.fit import DataName
+from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
 EXAMPLES = (

@@ -31,7 +31,8 @@ from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.words import count
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
-from sparsedensity.table import Floats
+from sparsedensity.structures import Structure
+from sparsedensity.table import Floats, Table
 
 EARLY_ENDS = ("time limit", "interrupted")
 MOST_COMBINATIONS = 1_000_000
@@ -93,6 +94,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         self._remember_columns(source)
         self.frame_ = frames.kind_of(X)
         self._settle(engine.domain, self._posterior(engine.domain), found, engine.leaf_weights(found.structure))
+        self._remember_rows(engine.table)
         return self
 
     @property
@@ -156,7 +158,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         if not _is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
             raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
-        rng = _generator(random_state)
+        rng = generator(random_state)
         codes = self.density_.draw(int(n_samples), rng)
         return frames.decode(self.domain_, codes, rng, self.frame_)
 
@@ -257,16 +259,23 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         intervals = self.posterior_.intervals(self.structure_, self.density_.weights)
         return model.leaves_of(self.density_, intervals)
 
+    def _remember_rows(self, table: Table) -> None:
+        """Hold on to the rows, where a method needs them later."""
+
     def _settle(self, domain: Domain, posterior: Posterior, found: Found, weights: Floats) -> None:
         """Turn what was found into the fitted model."""
         self.__dict__.pop("_leaves", None)
         self.domain_, self.posterior_, self.found_ = domain, posterior, found
+        self.density_ = self._density(found.structure, weights)
+
+    def _density(self, structure: Structure, weights: Floats) -> Density:
+        """The density of a structure with so much weight in each leaf."""
         if self.density == "empirical":
             with np.errstate(divide="ignore"):
                 logs = np.log(weights / weights.sum())
         else:
-            logs = posterior.log_probabilities(found.structure, weights)
-        self.density_ = Density(found.structure, weights, logs)
+            logs = self.posterior_.log_probabilities(structure, weights)
+        return Density(structure, weights, logs)
 
     def _check_parameters(self) -> None:
         """Refuse what no estimator takes; the rest is checked where it is used."""
@@ -345,7 +354,8 @@ def _first_unknowns(source: Source, domain: Domain, encoded: Encoded, nearest: b
     return strange
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn takes for a random state."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is None:

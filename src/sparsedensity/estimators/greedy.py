@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.paths import PathEstimator
 from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import Problem, check_amount, check_time
 from sparsedensity.search import Budget, Found, Greedy, run
 from sparsedensity.search.base import Watch
 
 
-class GreedyTree(DensityEstimator):
+class GreedyTree(PathEstimator):
     """A density tree grown top-down, best split first, then pruned.
 
     The baseline: fast, and usually good. The leaf-sparse and branch-sparse trees search for the best tree instead.
@@ -108,18 +106,10 @@ class GreedyTree(DensityEstimator):
     def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
         if self.criterion not in ("posterior", "ise"):
             raise ParameterError("criterion", self.criterion, "'posterior' or 'ise'")
-        _check_size("min_leaf", self.min_leaf)
+        check_amount("min_leaf", self.min_leaf, "a weight of 0 or more")
         if self.max_leaf is not None:
-            _check_size("max_leaf", self.max_leaf)
-        if self.time_limit is not None:
-            _check_size("time_limit", self.time_limit, "a number of seconds of 0 or more, or None for no limit")
+            check_amount("max_leaf", self.max_leaf, "a weight of 0 or more, or None")
+        check_time(self.time_limit)
         problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)
         search = Greedy(self.criterion, self.min_leaf, self.max_leaf)
         return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
-
-
-def _check_size(name: str, value: object, allowed: str = "a weight of 0 or more") -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(name, value, allowed)
-    if not 0 <= value < np.inf:
-        raise ParameterError(name, value, allowed)

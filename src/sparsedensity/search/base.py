@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from sparsedensity.problem import Problem
 from sparsedensity.structures import Structure
+from sparsedensity.table import Floats
 
 
 class State(Protocol):
@@ -53,6 +54,9 @@ class Search(Protocol[S]):
     def limited(self, problem: Problem[Any], state: S, best: Structure) -> bool:
         """Whether the limit on leaves or rules kept the search from a better structure."""
 
+    def archive(self, problem: Problem[Any], state: S) -> Mapping[int, Structure]:
+        """The best structure seen for each number of leaves or rules."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -70,6 +74,14 @@ class Budget:
         if self.seconds is not None and seconds >= self.seconds:
             return "time limit"
         return None
+
+
+class Kept(NamedTuple):
+    """The best structure seen of one size, with its log posterior and the weight in its leaves."""
+
+    structure: Structure
+    log_posterior: float
+    weights: Floats
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,10 @@ class Found:
     """Seconds and best log posterior, at every improvement."""
     upper_bound: float | None = None
     proven: bool = False
+    archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
+    """The best structure seen for each number of leaves or rules."""
+    record: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    """For each kind of move how often it was proposed and accepted, and how often it gave a new best."""
 
     @property
     def gap(self) -> float | None:
@@ -130,4 +146,16 @@ def run(
         seconds=time.perf_counter() - begin,
         limit_binds=search.limited(problem, state, structure),
         trace=tuple(trace),
+        archive={**search.archive(problem, state), structure.n_leaves: structure},
+        record=getattr(state, "record", {}),
     )
+
+
+def keep(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Kept]:
+    """Count and score the structures of an archive on all rows."""
+    kept = {}
+    for size in sorted(archive):
+        structure = archive[size]
+        weights = problem.engine.leaf_weights(structure)
+        kept[size] = Kept(structure, problem.posterior.log_posterior(structure, weights), weights)
+    return kept

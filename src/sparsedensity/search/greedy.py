@@ -27,6 +27,7 @@ from sparsedensity.table import Floats
 Criterion = Literal["posterior", "ise"]
 TIE = 1e-9
 PATIENCE = 64
+LARGEST_ARCHIVE = 300
 GROW_BEYOND = 2
 """A tree grows to so many times the limit before it is pruned back: a hard limit to optimise under, no cut-off."""
 
@@ -83,6 +84,13 @@ class Greedy:
     def best(self, problem: Problem[LeafSparse], state: Growth) -> Tree:
         """The best pruning of what has grown, as its canonical tree."""
         return canonical(self._prune(problem, state, problem.max_leaves))
+
+    def archive(self, problem: Problem[LeafSparse], state: Growth) -> dict[int, Structure]:
+        """The best pruning with each number of leaves."""
+        most = min(len(state.leaves), problem.max_leaves or len(state.leaves), LARGEST_ARCHIVE)
+        worths = leave_one_out(state) if self.criterion == "ise" else np.array(state.scores)
+        tables = best_sums(state, worths)
+        return {k: pruned(state, tables, k) for k in range(1, most + 1)}
 
     def limited(self, problem: Problem[LeafSparse], state: Growth, best: Structure) -> bool:
         """Whether the limit was reached and one more leaf would have paid."""
@@ -191,9 +199,13 @@ def leave_one_out(state: Growth) -> Floats:
 
 def prune(state: Growth, worths: Floats, heads: Floats) -> Tree:
     """The best pruning: the sum of its leaves' worths plus the head for their number is largest."""
-    tables = _best_sums(state, worths)
+    tables = best_sums(state, worths)
     totals = tables[0][: len(heads)] + heads
-    leaves = int(np.flatnonzero(totals >= totals[1:].max() - TIE)[0])
+    return pruned(state, tables, int(np.flatnonzero(totals >= totals[1:].max() - TIE)[0]))
+
+
+def pruned(state: Growth, tables: list[Floats], leaves: int) -> Tree:
+    """The best pruning with so many leaves."""
     splits: list[Split] = [None]
     stack = [(0, 0, leaves)]
     while stack:
@@ -209,7 +221,7 @@ def prune(state: Growth, worths: Floats, heads: Floats) -> Tree:
     return Tree.of_splits(state.domain, splits)
 
 
-def _best_sums(state: Growth, worths: Floats) -> list[Floats]:
+def best_sums(state: Growth, worths: Floats) -> list[Floats]:
     """For every node and every number of leaves k, the largest sum of worths of a pruning with k leaves below it."""
     tables: list[Floats] = [np.array([-np.inf, worth]) for worth in worths]
     for node in range(len(state.splits) - 1, -1, -1):

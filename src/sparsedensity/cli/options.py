@@ -1,0 +1,189 @@
+"""The options that say which data to read and which model to fit, shared by the verbs that fit one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from sparsedensity.cli.data import Data, read_data
+from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
+
+if TYPE_CHECKING:
+    from sparsedensity.estimators import DensityEstimator
+
+Option = typer.Option
+
+DataName = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV or Parquet file, - for CSV on standard input, or a bundled name (see `sparsedensity datasets`).",
+    ),
+]
+
+
+class Method(StrEnum):
+    """The models there are."""
+
+    greedy = "greedy"
+    histogram = "histogram"
+
+
+KIND_HELP = "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
+BINS_HELP = "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
+
+
+@dataclass
+class ModelOptions:
+    """Every option that the choice of a model may take. What is not given is left to the estimator."""
+
+    method: Annotated[Method, Option("--method", "-m", help="The kind of model.")] = Method.greedy
+    weight: Annotated[str | None, Option("--weight", help="The column with the weight (count) of each row.")] = None
+    drop: Annotated[list[str] | None, Option("--drop", help="Leave a column out. Repeatable.")] = None
+    kind: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
+    bins: Annotated[list[str] | None, Option("--bins", help=BINS_HELP)] = None
+    missing: Annotated[str | None, Option("--missing", help="Missing values: category, drop or error.")] = None
+    density: Annotated[str | None, Option("--density", help="mean (never 0) or empirical.")] = None
+    expected_leaves: Annotated[
+        float | None, Option("--expected-leaves", help="Leaves you would like to read (lambda).")
+    ] = None
+    pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
+    max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
+    criterion: Annotated[str | None, Option("--criterion", help="Greedy: posterior or ise.")] = None
+    min_leaf: Annotated[
+        float | None, Option("--min-leaf", help="Greedy: the least weight of a leaf that is not empty.")
+    ] = None
+    max_leaf: Annotated[
+        float | None, Option("--max-leaf", help="Greedy: leaves of at most this weight are not split.")
+    ] = None
+    time_limit: Annotated[
+        float | None, Option("--time-limit", help="Seconds after which the best so far is taken.")
+    ] = None
+    jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = None
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False
+
+    def fit(self, name: str) -> tuple[DensityEstimator, Data]:
+        """Read the data and fit the model that was asked for."""
+        table = read_data(name, weight=self.weight, drop=self.drop)
+        model = self._model(table)
+        model.fit(table.frame, sample_weight=table.weights)
+        return model, table
+
+    def _model(self, table: Data) -> DensityEstimator:
+        """An estimator from the options that were given; one it does not take is an error."""
+        model = _estimators()[self.method]()
+        given = {name: value for name, value in self._parameters(table).items() if value is not None}
+        if "max_leaves" in given:
+            given["max_leaves"] = _limit("--max-leaves", given["max_leaves"])
+        strange = sorted(set(given) - set(model.get_params()))
+        if strange:
+            raise SparseDensityError(f"--{strange[0].replace('_', '-')} is not an option of --method {self.method}.")
+        model.set_params(**given)
+        return model
+
+    def _parameters(self, table: Data) -> dict[str, Any]:
+        read = ("method", "weight", "drop", "kind", "bins", "jobs", "quiet")
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in read}
+        kinds, bins = _kinds(self.kind or [], table), _bins(self.bins or [])
+        return {**own, "kinds": kinds, "bins": bins, "n_jobs": self.jobs, "progress": not self.quiet}
+
+
+def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command every option of a dataclass, handed over as one object called `options`."""
+    hints = get_type_hints(options, include_extras=True)
+
+    def wrap(command: Callable[..., None]) -> Callable[..., None]:
+        own = get_type_hints(command, include_extras=True)
+        parameters = [
+            parameter.replace(annotation=own[parameter.name])
+            for parameter in inspect.signature(command).parameters.values()
+            if parameter.name != "options"
+        ]
+        extra = [
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+            )
+            for field in fields(options)
+        ]
+
+        @functools.wraps(command)
+        def flat(**given: Any) -> None:
+            command(options=options(**{field.name: given.pop(field.name) for field in fields(options)}), **given)
+
+        keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+        flat.__signature__ = inspect.Signature([*keywords[:1], *extra, *keywords[1:]])  # type: ignore[attr-defined]
+        flat.__annotations__ = {p.name: p.annotation for p in [*keywords, *extra]}
+        del flat.__wrapped__
+        return flat
+
+    return wrap
+
+
+def _estimators() -> dict[Method, type[DensityEstimator]]:
+    from sparsedensity.estimators import GreedyTree, Histogram
+
+    return {Method.greedy: GreedyTree, Method.histogram: Histogram}
+
+
+def _limit(option: str, text: str) -> int | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError(option, text, "a whole number of 1 or more, or none") from None
+
+
+def _kinds(options: list[str], table: Data) -> dict[str, Any] | None:
+    """COLUMN=KIND or COLUMN=value,value,.. in order."""
+    kinds: dict[str, Any] = {}
+    for option in options:
+        column, what = _column_option("--kind", option, table)
+        values: list[Any] = what.split(",")
+        if len(values) > 1 and table.frame[column].dtype.is_integer():
+            values = [_whole(column, value) for value in values]
+        kinds[column] = values if len(values) > 1 else what
+    return kinds or None
+
+
+def _bins(options: list[str]) -> Any:
+    """One setting for all columns, or one a column."""
+    found: dict[str, Any] = {}
+    for option in options:
+        column, equals, what = option.rpartition("=")
+        setting: Any = int(what) if what.isdecimal() else what
+        if "," in what:
+            setting = [_edge(option, edge) for edge in what.split(",")]
+        if not equals and len(options) == 1:
+            return setting
+        found[column] = setting
+    return found or None
+
+
+def _column_option(name: str, option: str, table: Data) -> tuple[str, str]:
+    column, equals, what = option.rpartition("=")
+    if not equals:
+        raise ParameterError(name, option, "of the form COLUMN=...")
+    if column not in table.frame.columns:
+        raise ColumnsError(f"{name} names the column {column!r}, which is not in {table.name}.")
+    return column, what
+
+
+def _whole(column: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError("--kind", text, f"one of the whole numbers in the column {column!r}") from None
+
+
+def _edge(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError("--bins", option, "a list of numbers such as fare=0,10,50") from None

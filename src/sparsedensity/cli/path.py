@@ -1,0 +1,74 @@
+"""``sparsedensity path``: what every leaf more buys."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparsedensity.cli.data import note, save_model, working, write_json
+from sparsedensity.cli.options import DataName, ModelOptions, taking
+from sparsedensity.errors import ParameterError, SparseDensityError
+
+if TYPE_CHECKING:
+    from sparsedensity.report.path import PathPoint, SparsityPath
+
+EXAMPLES = "Examples: sparsedensity path titanic · sparsedensity path people.csv --pick simplest -o model.json"
+
+
+@taking(ModelOptions)
+def command(
+    data: DataName,
+    folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation; 0 for none.", min=0)] = 5,
+    pick: Annotated[
+        str | None,
+        typer.Option(
+            "--pick", help="Take a point: a number of leaves, best (held out) or simplest (within one error)."
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the picked model as JSON.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the picked model's report.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the path into this PNG, SVG or PDF file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    *,
+    options: ModelOptions,
+) -> None:
+    """Show the best model of every size with its fitted and held-out log-likelihood per row."""
+    from sparsedensity.estimators.paths import PathEstimator
+
+    model, table = options.fit(data)
+    if not isinstance(model, PathEstimator):
+        raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
+    with working("cross-validating"):
+        path = model.sparsity_path(table.frame, folds or None, table.weights)
+    if plot is not None:
+        _draw(path, plot)
+    if pick is not None:
+        chosen = model.cut(_pick(path, pick).size)
+        save_model(chosen, output, report)
+    elif output is not None or report is not None:
+        raise SparseDensityError("--output and --report need --pick: a number of leaves, best or simplest.")
+    if json:
+        write_json([asdict(point) for point in path])
+    elif not options.quiet:
+        typer.echo(path.to_text())
+
+
+def _pick(path: SparsityPath, text: str) -> PathPoint:
+    if text == "best":
+        return path.best
+    if text == "simplest":
+        return path.simplest
+    if not text.isdecimal():
+        raise ParameterError("--pick", text, "a number of leaves, best or simplest")
+    return path.at(int(text))
+
+
+def _draw(path: SparsityPath, file: Path) -> None:
+    try:
+        path.plot().figure.savefig(file)
+    except (OSError, ValueError) as error:
+        raise SparseDensityError(f"{file} cannot be drawn: {error}") from None
+    note(f"wrote {file}")

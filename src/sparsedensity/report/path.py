@@ -1,0 +1,136 @@
+"""The sparsity path: what every leaf more buys, as data, as text and as a plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sparsedensity.errors import DataError
+from sparsedensity.extras import need
+
+BAR = 30
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """The best structure found for one number of leaves (rules)."""
+
+    size: int
+    log_posterior: float
+    log_likelihood: float
+    """Per row, on the rows it was fitted to."""
+    held_out: float | None = None
+    """Per row, cross-validated; ``None`` without cross-validation."""
+    held_out_error: float | None = None
+    """The standard error of the cross-validated number over the folds."""
+
+
+@dataclass(frozen=True)
+class SparsityPath:
+    """The trade-off to choose from: sizes with their log posterior and log-likelihoods.
+
+    Iterate over it, index it by size with :meth:`at`, print it, or :meth:`plot` it.
+    """
+
+    points: tuple[PathPoint, ...]
+    unit: str = "leaves"
+
+    def __iter__(self) -> Iterator[PathPoint]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of leaves that were found."""
+        return tuple(point.size for point in self.points)
+
+    def at(self, size: int) -> PathPoint:
+        """The point of one size."""
+        for point in self.points:
+            if point.size == size:
+                return point
+        raise DataError(f"No structure with {size} {self.unit} was found. Found: {_ranges(self.sizes)}.")
+
+    @property
+    def most_probable(self) -> PathPoint:
+        """The point with the highest log posterior."""
+        return max(self.points, key=lambda point: point.log_posterior)
+
+    @property
+    def best(self) -> PathPoint:
+        """The point with the highest cross-validated log-likelihood; of equals the smallest."""
+        return max(self._crossed(), key=lambda point: (point.held_out, -point.size))
+
+    @property
+    def simplest(self) -> PathPoint:
+        """The smallest point within one standard error of the best."""
+        best = self.best
+        least = (best.held_out or 0.0) - (best.held_out_error or 0.0)
+        return min((p for p in self._crossed() if (p.held_out or 0.0) >= least), key=lambda point: point.size)
+
+    def to_text(self) -> str:
+        """The path as a table, the choices marked."""
+        crossed = self.points[0].held_out is not None
+        marks = {self.most_probable.size: "highest log posterior"}
+        if crossed:
+            for point, word in ((self.best, "best held out"), (self.simplest, "simplest within one error")):
+                marks[point.size] = ", ".join(filter(None, [marks.get(point.size, ""), word]))
+        shown = [p.held_out if p.held_out is not None else p.log_likelihood for p in self.points]
+        low, high = min(filter(math.isfinite, shown), default=0.0), max(shown)
+        heads = [self.unit, "log posterior", "per row", *(["held out", "+-"] if crossed else []), ""]
+        rows = [self._row(p, low, high, marks.get(p.size, "")) for p in self.points]
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        return "\n".join(
+            "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row[:-1], widths, strict=False)), row[-1]]).rstrip()
+            for row in [heads, *rows]
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw log-likelihood per row against size with matplotlib; returns the axes."""
+        if ax is None:
+            pyplot = need("matplotlib.pyplot", "plots")
+            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        ax.plot(self.sizes, [p.log_likelihood for p in self.points], color="#7a8794", label="fitted")
+        if self.points[0].held_out is not None:
+            held = [p.held_out for p in self.points]
+            ax.errorbar(self.sizes, held, [p.held_out_error for p in self.points], color="#3b7ab8", label="held out")
+            for point, word in ((self.best, "best held out"), (self.simplest, "within one error")):
+                ax.axvline(point.size, color="#d98324", linewidth=1, linestyle="--")
+                ax.annotate(f" {word}: {point.size}", (point.size, point.held_out), color="#9a5a12")
+        ax.set_xlabel(self.unit)
+        ax.set_ylabel("log-likelihood per row")
+        ax.legend(frameon=False, loc="lower right")
+        return ax
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _crossed(self) -> tuple[PathPoint, ...]:
+        found = tuple(point for point in self.points if point.held_out is not None)
+        if not found:
+            raise DataError("The path was not cross-validated: ask for it with cv=5.")
+        return found
+
+    def _row(self, point: PathPoint, low: float, high: float, mark: str) -> list[str]:
+        value = point.held_out if point.held_out is not None else point.log_likelihood
+        share = (value - low) / (high - low) if high > low and math.isfinite(value) else float(high == low)
+        bar = "█" * max(1, round(BAR * share))
+        cells = [str(point.size), f"{point.log_posterior:,.2f}", f"{point.log_likelihood:.4f}"]
+        if point.held_out is not None:
+            cells += [f"{point.held_out:.4f}", f"{point.held_out_error or 0.0:.4f}"]
+        return [*cells, f"{bar} {mark}".rstrip()]
+
+
+def _ranges(sizes: tuple[int, ...]) -> str:
+    """Whole numbers as ranges: 1 to 9, 11."""
+    runs: list[list[int]] = []
+    for size in sizes:
+        if runs and runs[-1][-1] == size - 1:
+            runs[-1].append(size)
+        else:
+            runs.append([size])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
