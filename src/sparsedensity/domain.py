@@ -69,6 +69,9 @@ class Feature:
     """Whether a continuous feature holds whole numbers: a bin then measures how many it holds."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise DataError(f"A feature is called by a text, not {self.name!r}.")
+        check_kind(f"the kind of {self.name!r}", self.kind)
         if not self.values:
             raise DataError(f"{self.name!r} has no values: a feature needs at least one.")
         if len(self.values) > MAX_VALUES:
@@ -78,6 +81,10 @@ class Feature:
             )
         if len(set(map(_identity, self.values))) < len(self.values):
             raise DataError(f"{self.name!r} lists a value twice. Give each value once.")
+        if None in self.values[:-1] or any(isinstance(value, float) and math.isnan(value) for value in self.values):
+            raise DataError(f"{self.name!r} lists a missing value among its values. Say missing=True instead.")
+        if len(self.measures) != len(self.values) or not all(0 < m < math.inf for m in self.measures):
+            raise DataError(f"{self.name!r} needs a measure above 0 for each of its {len(self.values)} values.")
 
     @classmethod
     def nominal(cls, name: str, values: Sequence[Label], *, missing: bool = False) -> Feature:
@@ -96,7 +103,10 @@ class Feature:
         For whole numbers (``integer=True``) the last edge is the first number that is too large, and an edge between
         two of them is the same as the upper one.
         """
-        cuts = sorted(set(map(float, edges)))
+        try:
+            cuts = sorted(set(map(float, edges)))
+        except (TypeError, ValueError):
+            raise DataError(f"{name!r} needs numbers for bin edges, not {edges!r}.") from None
         if not cuts or not all(map(math.isfinite, cuts)):
             raise DataError(f"{name!r} needs finite bin edges, not {cuts!r}.")
         if integer:
@@ -200,6 +210,8 @@ class Domain:
     def index(self, feature: int | str) -> int:
         """The position of a feature, by name or by position."""
         if isinstance(feature, int | np.integer):
+            if not 0 <= feature < len(self):
+                raise DataError(f"There is no column {feature}: the columns are 0 to {len(self) - 1}.")
             return int(feature)
         if feature not in self._index:
             raise DataError(f"There is no column {feature!r}. Columns: {', '.join(map(repr, self.names))}.")

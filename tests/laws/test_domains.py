@@ -167,3 +167,25 @@ def test_volumes_beyond_all_floats_have_a_log_and_emptiness_stays_empty():
     nothing = domain.everything().only(399, ())
     assert nothing.log_volume(domain) == -math.inf
     assert nothing.volume(domain) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "phrase"),
+    [
+        (lambda: Feature.nominal(3, ("a",)), "called by a text"),  # type: ignore[arg-type]
+        (lambda: Feature("x", "odd", ("a",), (1.0,)), "kind"),  # type: ignore[arg-type]
+        (lambda: Feature.nominal("x", ()), "no values"),
+        (lambda: Feature.nominal("x", ("a", "a")), "twice"),
+        (lambda: Feature.nominal("x", ("a", None, "b")), "missing=True"),  # type: ignore[arg-type]
+        (lambda: Feature.ordinal("x", (1.0, float("nan"))), "missing=True"),
+        (lambda: Feature("x", "nominal", ("a", "b"), (1.0,)), "measure above 0"),
+        (lambda: Feature("x", "nominal", ("a", "b"), (1.0, 0.0)), "measure above 0"),
+        (lambda: Feature.continuous("x", ("low", "high")), "numbers for bin edges"),  # type: ignore[arg-type]
+        (lambda: Feature.continuous("x", (0, float("inf"))), "finite bin edges"),
+        (lambda: Domain((Feature.nominal("x", "ab"),))[5], "no column 5"),
+        (lambda: Domain((Feature.nominal("x", "ab"),))["y"], "no column 'y'"),
+    ],
+)
+def test_a_domain_that_makes_no_sense_is_refused_in_one_sentence(make, phrase):
+    with pytest.raises(ValueError, match=phrase):
+        make()

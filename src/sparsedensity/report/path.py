@@ -100,10 +100,11 @@ class SparsityPath:
             ax.errorbar(self.sizes, held, [p.held_out_error for p in self.points], color="#3b7ab8", label="held out")
             for point, word in ((self.best, "best held out"), (self.simplest, "within one error")):
                 ax.axvline(point.size, color="#d98324", linewidth=1, linestyle="--")
-                ax.annotate(f" {word}: {point.size}", (point.size, point.held_out), color="#9a5a12")
+                where = {"rotation": 90, "ha": "right", "va": "bottom", "transform": ax.get_xaxis_transform()}
+                ax.text(point.size, 0.04, f"{word}: {point.size}", color="#9a5a12", **where)
         ax.set_xlabel(self.unit)
         ax.set_ylabel("log-likelihood per row")
-        ax.legend(frameon=False, loc="lower right")
+        ax.legend(frameon=False, loc="center right")
         return ax
 
     def __str__(self) -> str:
