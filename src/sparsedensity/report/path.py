@@ -9,6 +9,7 @@ from typing import Any
 
 from sparsedensity.errors import DataError
 from sparsedensity.extras import need
+from sparsedensity.report import words
 
 BAR = 30
 
@@ -128,10 +129,5 @@ class SparsityPath:
 
 def _ranges(sizes: tuple[int, ...]) -> str:
     """Whole numbers as ranges: 1 to 9, 11."""
-    runs: list[list[int]] = []
-    for size in sizes:
-        if runs and runs[-1][-1] == size - 1:
-            runs[-1].append(size)
-        else:
-            runs.append([size])
+    runs = words.runs_of(sizes)
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)

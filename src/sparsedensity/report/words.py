@@ -92,7 +92,7 @@ def _listed(feature: Feature, codes: Sequence[int], word: str) -> str:
 
 def _ranged(feature: Feature, codes: Sequence[int]) -> str:
     """Runs of an ordered feature, and missing where it has joined one."""
-    parts = [_run(feature, run) for run in _runs([code for code in codes if code != feature.missing])]
+    parts = [_run(feature, run) for run in runs_of([code for code in codes if code != feature.missing])]
     return " or ".join([*parts, "missing"] if feature.missing in codes else parts)
 
 
@@ -105,7 +105,8 @@ def _run(feature: Feature, run: Sequence[int]) -> str:
     return f"{one_value(feature, first)} to {one_value(feature, last)}"
 
 
-def _runs(codes: Sequence[int]) -> list[list[int]]:
+def runs_of(codes: Sequence[int]) -> list[list[int]]:
+    """Whole numbers in order as runs of neighbours."""
     runs: list[list[int]] = []
     for code in codes:
         if runs and runs[-1][-1] == code - 1:
