@@ -18,6 +18,7 @@ from sparsedensity import Domain, Explanation, Feature, GreedyTree, Histogram, l
 from sparsedensity.datasets import titanic
 from sparsedensity.errors import DataWarning
 from sparsedensity.estimators import ESTIMATORS
+from sparsedensity.report import words
 
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
 
@@ -496,7 +497,7 @@ class TestWords:
     def test_the_text_names_every_leaf_once(self, model):
         lines = model.to_text(width=120).splitlines()
         assert model.title in lines[0]
-        assert f"{model.n_leaves_:,} leaves" in lines[0]
+        assert f"with {model.n_leaves_:,} " in lines[0]
         assert any(f"{model.log_posterior_:,.2f}" in line for line in lines)
         assert all(len(line) <= 120 for line in lines)
 
@@ -524,3 +525,27 @@ class TestWords:
 
 def as_list(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, range) else value
+
+
+def test_what_conditional_gives_probability_takes():
+    rows = [{"hour": hour, "fare": float(hour) ** 1.5, "day": "ab"[hour % 2]} for hour in range(24) for _ in range(3)]
+    tree = GreedyTree().fit(rows)
+    for column in ("hour", "fare", "day"):
+        shares = tree.conditional(column)
+        assert sum(shares.values()) == pytest.approx(1)
+        assert {key: tree.probability({column: key}) for key in shares} == pytest.approx(shares)
+    assert next(iter(tree.conditional("hour"))) == (0, 2)
+
+
+def test_a_column_like_an_identifier_is_warned_of():
+    rows = [{"id": f"B{i:04}", "sex": "mf"[i % 2]} for i in range(200)]
+    with pytest.warns(DataWarning, match="'id' has 200 different values in 200 rows, like an identifier"):
+        tree = GreedyTree().fit(rows)
+    assert all(len(line) < 200 for line in tree.to_text(width=100).splitlines())
+
+
+def test_labels_that_cannot_be_seen_are_quoted():
+    feature = Feature.nominal("a", ("", " ", "x ", "y"))
+    assert words.some_values(feature, range(4)) == '"", " ", "x " or y'
+    many = Feature.nominal("a", [f"v{i}" for i in range(40)])
+    assert words.some_values(many, range(20)) == "one of 20 values (v0, v1, v2, v3, …)"

@@ -204,7 +204,7 @@ def test_options_reach_the_model(tmp_path):
         (["fit", "titanic", "--method", "histogram", "--max-leaves", "3"], ["--max-leaves is not an option"]),
         (["fit", "titanic", "--kind", "sex"], ["--kind must be", "COLUMN="]),
         (["fit", "titanic", "--kind", "deck=ordinal"], ["'deck'", "not in titanic"]),
-        (["fit", "titanic", "--missing", "ignore"], ["missing must be", "'ignore'"]),
+        (["fit", "titanic", "--report", "m.json", "-o", "m.json"], ["m.json is already written to"]),
         (["path", "titanic", "--method", "histogram"], ["--method histogram has no path"]),
         (["path", "titanic", "--cv", "0", "--pick", "99"], ["No structure with 99 leaves"]),
         (["path", "titanic", "--cv", "0", "--pick", "best"], ["cv=5"]),
@@ -213,7 +213,7 @@ def test_options_reach_the_model(tmp_path):
         (["show", "nowhere.json"], ["nowhere.json does not exist"]),
         (["datasets", "nowhere"], ["no data set 'nowhere'"]),
         (["datasets", "factorial", "--set", "levels=a"], ["--set must be"]),
-        (["datasets", "factorial", "--set", "height=3"], ["does not take these options"]),
+        (["datasets", "factorial", "--set", "height=3"], ["does not take the options height", "levels"]),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_one(words, phrases, tmp_path, monkeypatch):
@@ -231,6 +231,53 @@ def test_a_misspelt_command_has_exit_code_two():
     assert run("fitt").returncode == 2
     assert run("fit", "titanic", "--methud", "greedy").returncode == 2
     assert run("fit", "titanic", "--method", "magic").returncode == 2
+    assert run("fit", "titanic", "--missing", "ignore").returncode == 2
+
+
+def test_an_answer_is_never_written_over_the_table(model, tmp_path):
+    table = tmp_path / "people.csv"
+    datasets.load("titanic").write_csv(table)
+    before = table.read_bytes()
+    for words in (["fit", table, "-o", table], ["score", model, table, "-o", table], ["path", table, "--plot", table]):
+        done = run(*words)
+        assert done.returncode == 1
+        assert "is the table that is read. Write to another file." in done.stderr
+    assert table.read_bytes() == before
+
+
+def test_score_keeps_the_columns_of_the_table_on_request(model):
+    lines = run("score", model, "titanic", "--keep-columns").stdout.splitlines()
+    assert lines[0] == "class,sex,age,leaf,log_density,unusualness"
+    assert lines[1].startswith("1st,male,adult,3,")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_the_one_the_header_uses(separator, tmp_path):
+    rows = [["what, or who", "where", "loss"], ["a", "door", "1.5"], ["b", "NA", "2.5"], ["a", "door", "n/a"]]
+    quoted = [separator.join(f'"{cell}"' if "," in cell else cell for cell in row) for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join(quoted) + "\n")
+    domain = json.loads(_saved(tmp_path))["domain"]
+    assert [feature["name"] for feature in domain] == rows[0]
+    assert domain[1] == {"name": "where", "kind": "nominal", "values": ["door"], "missing": True}
+    assert domain[2]["kind"] == "continuous"
+    assert domain[2]["missing"]
+
+
+def test_decimal_commas_are_numbers(tmp_path):
+    (tmp_path / "a.csv").write_text("name;loss\nx;1,5\ny;2,25\n", encoding="utf-8")
+    edges = json.loads(_saved(tmp_path))["domain"][1]["edges"]
+    assert (edges[0], edges[-1]) == (1.5, 2.25)
+
+
+def _saved(folder):
+    done = run("fit", folder / "a.csv", "-o", folder / "m.json", "-q")
+    assert done.returncode == 0, done.stderr
+    return (folder / "m.json").read_text(encoding="utf-8")
+
+
+def test_a_header_without_rows_is_said(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n")
+    assert "has a header but no rows" in run("fit", tmp_path / "a.csv").stderr
 
 
 @pytest.mark.parametrize("verb", ["fit", "show", "path", "score", "sample", "datasets"])

@@ -443,6 +443,7 @@ class TestUnknown:
             assert_array_equal(np.isneginf(model.score_samples(pd.DataFrame({"a": [1, 2]}))), [True, False])
 
 
+@pytest.mark.filterwarnings("ignore:.*like an identifier")
 class TestCodes:
     @pytest.mark.parametrize(("size", "dtype"), [(2, np.uint8), (256, np.uint8), (257, np.uint16), (65_535, np.uint16)])
     def test_codes_are_of_the_smallest_type_that_fits(self, size, dtype):

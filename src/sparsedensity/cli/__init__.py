@@ -42,13 +42,16 @@ def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(encoding="utf-8", errors="replace")
     warnings.showwarning = _show_warning
     try:
         app()
     except SparseDensityError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(1)
+    except BrokenPipeError:  # whoever read the answer has seen enough
+        sys.stdout = None
+        sys.exit(0)
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         sys.exit(130)

@@ -77,6 +77,15 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
+def check_outputs(data: str, *outputs: Path | None) -> None:
+    """Refuse to write over the data, or two answers into one file."""
+    taken = {Path(data).resolve(): f"{data} is the table that is read"}
+    for output in filter(None, outputs):
+        if output.resolve() in taken:
+            raise SparseDensityError(f"{taken[output.resolve()]}. Write to another file.")
+        taken[output.resolve()] = f"{output} is already written to"
+
+
 def save_model(model: DensityEstimator, output: Path | None, report: Path | None) -> None:
     """Write a model and its report, where they were asked for."""
     if output is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import model_as_json, save_model, write_json
+from sparsedensity.cli.data import check_outputs, model_as_json, save_model, write_json
 from sparsedensity.cli.options import DataName, ModelOptions, taking
 
 EXAMPLES = (
@@ -25,6 +25,7 @@ def command(
     options: ModelOptions,
 ) -> None:
     """Fit a density to a table and print it."""
+    check_outputs(data, output, report)
     model, _ = options.fit(data)
     save_model(model, output, report)
     if json:

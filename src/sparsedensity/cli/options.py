@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -48,14 +48,24 @@ class ModelOptions:
     drop: Annotated[list[str] | None, Option("--drop", help="Leave a column out. Repeatable.")] = None
     kind: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
     bins: Annotated[list[str] | None, Option("--bins", help=BINS_HELP)] = None
-    missing: Annotated[str | None, Option("--missing", help="Missing values: category, drop or error.")] = None
-    density: Annotated[str | None, Option("--density", help="mean (never 0) or empirical.")] = None
+    missing: Annotated[
+        Literal["category", "drop", "error"] | None, Option("--missing", help="What a missing value is.")
+    ] = None
+    unknown: Annotated[
+        Literal["zero", "nearest", "error"] | None,
+        Option("--unknown", help="A value outside the domain: density 0, the outermost bin, or an error."),
+    ] = None
+    density: Annotated[
+        Literal["mean", "empirical"] | None, Option("--density", help="The posterior mean (never 0), or the share.")
+    ] = None
     expected_leaves: Annotated[
         float | None, Option("--expected-leaves", help="Leaves you would like to read (lambda).")
     ] = None
     pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
     max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
-    criterion: Annotated[str | None, Option("--criterion", help="Greedy: posterior or ise.")] = None
+    criterion: Annotated[
+        Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what a split must gain in.")
+    ] = None
     min_leaf: Annotated[
         float | None, Option("--min-leaf", help="Greedy: the least weight of a leaf that is not empty.")
     ] = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import note, save_model, working, write_json
+from sparsedensity.cli.data import check_outputs, note, save_model, working, write_json
 from sparsedensity.cli.options import DataName, ModelOptions, taking
 from sparsedensity.errors import ParameterError, SparseDensityError
 
@@ -38,6 +38,7 @@ def command(
     """Show the best model of every size with its fitted and held-out log-likelihood per row."""
     from sparsedensity.estimators.paths import PathEstimator
 
+    check_outputs(data, output, report, plot)
     model, table = options.fit(data)
     if not isinstance(model, PathEstimator):
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")

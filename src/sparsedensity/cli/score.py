@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import load_model, note, read_rows, working, write_json, write_table
+from sparsedensity.cli.data import check_outputs, load_model, note, read_rows, working, write_json, write_table
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -20,6 +20,7 @@ def command(
     model: ModelFile,
     data: DataName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write CSV or Parquet here instead.")] = None,
+    keep: Annotated[bool, typer.Option("--keep-columns", help="Write the columns of the table too.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Threads; -1 for all cores.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print only the totals, as JSON.")] = False,
 ) -> None:
@@ -27,6 +28,7 @@ def command(
     import numpy as np
     import polars as pl
 
+    check_outputs(data, output, model)
     fitted = load_model(model)
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)
@@ -48,5 +50,6 @@ def command(
         )
         return
     unusual = np.where(outside, 1.0, by_leaf.unusualness[leaves])
-    write_table(pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual}), output)
+    scores = pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual})
+    write_table(pl.concat([rows, scores], how="horizontal") if keep else scores, output)
     note(f"{len(logs):,} rows, log-likelihood {total:,.2f}, {total / len(logs):.4f} a row")

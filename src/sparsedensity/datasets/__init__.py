@@ -48,6 +48,6 @@ def load(name: str, **options: Any) -> polars.DataFrame:
         raise DataError(f"There is no data set {name!r}. Known: {', '.join(NAMES)}.")
     try:
         frame: polars.DataFrame = _LOADERS[name][0](**options)
-    except TypeError as error:
-        raise DataError(f"{name!r} does not take these options: {error}.") from None
+    except TypeError:
+        raise DataError(f"{name!r} does not take the options {', '.join(options)}. {describe(name)}") from None
     return frame

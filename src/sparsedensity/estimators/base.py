@@ -28,7 +28,7 @@ from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import html, model, text
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.report.words import count
+from sparsedensity.report.words import count, counted
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
@@ -61,6 +61,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     n_features_in_: int
 
     frame_: frames.Frame
+    weighted_: bool
     feature_names_in_: NDArray[np.object_]
 
     @abstractmethod
@@ -92,6 +93,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         if found.reason in EARLY_ENDS:
             warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
         self._remember_columns(source)
+        self.weighted_ = sample_weight is not None
         self.frame_ = frames.kind_of(X)
         self._settle(engine.domain, self._posterior(engine.domain), found, engine.leaf_weights(found.structure))
         self._remember_rows(engine.table)
@@ -166,7 +168,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """The probability of an event: for some columns the values they take.
 
         ``{"class": "3rd", "age": ["child"]}`` names values, ``{"fare": (10, 20)}`` an interval of a continuous
-        column, ``None`` a missing value. Columns that are not named may take any value.
+        column (of whole numbers both ends count), ``None`` a missing value. Other columns may take any value.
         """
         check_is_fitted(self)
         return self.density_.probability(event_weights(self.domain_, event))
@@ -174,7 +176,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def conditional(self, features: str | Sequence[str], given: Event | None = None) -> dict[Any, float]:
         """The distribution of one or more columns, given an event.
 
-        Keys are values for one column and tuples of values for several; bins are (low, high) and missing is None.
+        Keys are values for one column and tuples of values for several, as :meth:`probability` takes them: bins are
+        (low, high), whole numbers with both ends included, and missing is None.
         """
         check_is_fitted(self)
         names = [features] if isinstance(features, str) else features
@@ -189,7 +192,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         if not masses.sum() > 0:
             raise DataError(f"The event {given!r} has probability 0, so nothing can be conditional on it.")
         shares = masses / masses.sum()
-        values = [[plain(value) for value in self.domain_[column].values] for column in columns]
+        values = [[plain(of, value) for value in of.values] for of in map(self.domain_.__getitem__, columns)]
         if isinstance(features, str):
             return dict(zip(values[0], shares.tolist(), strict=True))
         return {
@@ -223,13 +226,18 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Plain data about the fitted model, for renderers."""
         check_is_fitted(self)
         domain, found = self.domain_, self.found_
+        weight = float(self.density_.weights.sum())
+        rows = f"total weight {count(weight)}" if self.weighted_ else counted(weight, "row", "rows")
         facts = (
-            ("Data", f"{count(self.density_.weights.sum())} rows, {len(domain)} columns"),
+            ("Data", f"{rows}, {counted(len(domain), 'column', 'columns')}"),
             ("Log posterior", f"{found.log_posterior:,.2f}"),
             ("Search", _search_in_words(found)),
         )
-        title = f"{self.title} with {self.n_leaves_:,} {'leaf' if self.n_leaves_ == 1 else 'leaves'}"
+        title = f"{self.title} with {self._size_in_words()}"
         return Report(title, facts, model.lines_of(self.structure_), self.leaves_, model.features_of(domain))
+
+    def _size_in_words(self) -> str:
+        return counted(self.n_leaves_, "leaf", "leaves")
 
     def to_text(self, width: int | None = None) -> str:
         """The model in words, in the width of the terminal."""
@@ -315,7 +323,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
             rows = int(encoded.outside.sum())
             warn(
                 f"{f'{rows:,} rows lie' if rows > 1 else '1 row lies'} outside the domain, density 0: "
-                f"{unknown_value(self.domain_[feature], value, self.unknown == 'nearest')}"
+                f"{unknown_value(self.domain_[feature], value, self.unknown == 'nearest')} To measure folds or parts "
+                "of a table alike, fit with domain=Domain.infer(whole_table)."
             )
         return encoded
 
@@ -374,5 +383,6 @@ def _is_whole(value: object) -> bool:
 
 
 def _search_in_words(found: Found) -> str:
-    limit = ", stopped by the limit on leaves" if found.limit_binds else ""
-    return f"{found.method}, {found.reason} after {found.moves:,} moves in {found.seconds:.2g} s{limit}"
+    limit = "; more leaves would pay, but for the limit" if found.limit_binds else ""
+    moves = counted(found.moves, "move", "moves")
+    return f"{found.method}, {found.reason} after {moves} in {found.seconds:.2g} s{limit}"

@@ -37,9 +37,11 @@ def column_of(domain: Domain, name: Any) -> int:
     return domain.index(name)
 
 
-def plain(value: Value) -> Any:
-    """A value as users write it in an event: bins become (low, high) pairs."""
-    return tuple(value) if isinstance(value, Bin) else value
+def plain(feature: Feature, value: Value) -> Any:
+    """A value as users write it in an event: bins become (low, high), both ends included for whole numbers."""
+    if not isinstance(value, Bin):
+        return value
+    return (int(value.low), int(max(value.low, value.high - 1))) if feature.integer else tuple(value)
 
 
 def _shares(feature: Feature, asked: Any) -> Floats:

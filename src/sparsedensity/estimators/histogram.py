@@ -70,6 +70,9 @@ class Histogram(DensityEstimator):
         points = math.prod(sizes)
         return points if points < 2**63 else float(points) if points < 1e308 else math.inf
 
+    def _size_in_words(self) -> str:
+        return f"{self.n_leaves_:,} points, {len(self.structure_.codes):,} of them occupied"
+
     def _posterior(self, domain: Domain) -> FullHistogram:
         return FullHistogram(self.pseudocount)
 

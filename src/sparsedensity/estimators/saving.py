@@ -35,6 +35,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "search": {name: _plain(getattr(model.search_, name)) for name in SEARCH_FIELDS},
             "domain": files.domain_to_json(model.domain_),
             "named_columns": names is not None,
+            "weighted": model.weighted_,
             "frame": model.frame_,
             "structure": files.structure_to_json(model.structure_),
             "leaves": [_leaf_to_json(leaf) for leaf in model.leaves_],
@@ -82,7 +83,7 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if document["frame"] not in FRAMES:
         raise DataError(f"{document['frame']!r} is no kind of table.")
     found = _found_from_json(structure, document["search"])
-    model.frame_ = document["frame"]
+    model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
     model.n_features_in_ = len(domain)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(domain.names, dtype=object)

@@ -22,6 +22,10 @@ from sparsedensity.ingest.encode import Encoded, encode
 from sparsedensity.ingest.features import check_bins, check_kinds, feature_of, features_of_integers
 from sparsedensity.table import Floats, Table
 
+MANY_VALUES = 50
+MANY_SHARE = 0.5
+"""A nominal column with more values than both of these allow looks like an identifier."""
+
 __all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_domain", "open_source", "read_table"]
 
 
@@ -132,11 +136,18 @@ def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArr
         used = None if keep.all() else keep
         some = weights if weights is None or used is None else weights[used]
         features = [feature_of(column.only(used), kinds.get(column.name), reading.bins, some) for column in source]
-    _warn_of_constants(Domain(tuple(features)))
-    return Domain(tuple(features))
+    domain = Domain(tuple(features))
+    _warn_of_odd_columns(domain, int(keep.sum()))
+    return domain
 
 
-def _warn_of_constants(domain: Domain) -> None:
+def _warn_of_odd_columns(domain: Domain, rows: int) -> None:
+    """Say where a column tells nothing, or names every row."""
     for feature in domain:
         if feature.values == (None,):
             warn(f"{feature.name!r} is missing in every row.")
+        elif not feature.ordered and feature.size > max(MANY_VALUES, rows * MANY_SHARE):
+            warn(
+                f"{feature.name!r} has {feature.size:,} different values in {rows:,} rows, like an identifier. "
+                "Leave such a column out: it says nothing about what is common."
+            )

@@ -212,9 +212,17 @@ def _refuse_other_type(column: Column, feature: Feature) -> None:
     if given and not given & known:
         raise DataError(
             f"{column.name!r} holds {column.value(int(present[0]))!r} where {' or '.join(sorted(known))} is expected, "
-            f"such as {feature.known[0]!r}. Give the column that type."
+            f"in {_range_of(feature)}. Give the column that type."
         )
 
 
 def _type_name(value: object) -> str:
     return "text" if isinstance(value, str) else "true or false" if isinstance(value, bool) else "a number"
+
+
+def _range_of(feature: Feature) -> str:
+    """A feature's values in brief."""
+    if feature.kind == "continuous":
+        return f"the range {feature.edges[0]:g} to {feature.edges[-1]:g}"
+    shown = ", ".join(map(repr, feature.known[:3]))
+    return f"{shown}, .." if len(feature.known) > 3 else shown

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,11 @@ from sparsedensity.errors import DataError
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
+SEPARATORS = (",", ";", "\t", "|")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
+"""How tables spell a missing value."""
+DECIMAL_COMMA = re.compile(r"(^|;)\s*-?\d+,\d+\s*(;|$)", re.MULTILINE)
+SNIFFED_BYTES = 1 << 16
 NOT_UTF8 = "its encoding is not UTF-8. Save it as UTF-8."
 
 
@@ -25,7 +32,7 @@ def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
     With a domain, columns that hold text there are read as text here, whatever they look like.
     """
     if str(path) == "-":
-        return _read_csv(io.BytesIO(sys.stdin.buffer.read()), "standard input", ",", domain)
+        return _read_csv(io.BytesIO(sys.stdin.buffer.read()), "standard input", domain)
     path = Path(path)
     name = path.name.lower()
     if path.is_dir():
@@ -41,16 +48,23 @@ def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
                 "its true ending."
             ) from None
     if name.endswith(CSV_ENDINGS):
-        separator = "\t" if name.removesuffix(".gz").endswith((".tsv", ".tab")) else ","
-        return _read_csv(path, str(path), separator, domain)
+        return _read_csv(path, str(path), domain)
     raise DataError(f"{path} is neither CSV ({', '.join(CSV_ENDINGS)}) nor Parquet ({', '.join(PARQUET_ENDINGS)}).")
 
 
-def _read_csv(source: Path | io.BytesIO, name: str, separator: str, domain: Domain | None) -> pl.DataFrame:
+def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl.DataFrame:
+    separator, decimal_comma = _sniff(source)
     texts = [] if domain is None else [f.name for f in domain if any(isinstance(v, str) for v in f.values)]
     schema: dict[str, Any] = dict.fromkeys(texts, pl.String)
     try:
-        frame = pl.read_csv(source, separator=separator, infer_schema_length=None, schema_overrides=schema)
+        frame = pl.read_csv(
+            source,
+            separator=separator,
+            decimal_comma=decimal_comma,
+            null_values=list(MISSING),
+            infer_schema_length=None,
+            schema_overrides=schema,
+        )
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty: it has no rows.") from None
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -60,6 +74,8 @@ def _read_csv(source: Path | io.BytesIO, name: str, separator: str, domain: Doma
     if any("\ufffd" in column for column in frame.columns):
         raise DataError(f"{name} cannot be read as CSV: {NOT_UTF8}")
     _refuse_renamed(name, frame.columns)
+    if not frame.height:
+        raise DataError(f"{name} has a header but no rows.")
     if frame.width > 1 and frame.height and frame[:, -1].null_count():
         # Polars fills short rows up with nulls, and makes a row of nulls from a blank line.
         blank = _refuse_ragged(source, name, separator)
@@ -70,7 +86,7 @@ def _read_csv(source: Path | io.BytesIO, name: str, separator: str, domain: Doma
 def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list[int]:
     """Raise for the first row that has not as many fields as the header; return the rows that are blank lines."""
     blank: list[int] = []
-    with _opened(source) as lines:
+    with io.TextIOWrapper(io.BytesIO(_content(source)), encoding="utf-8-sig", newline="") as lines:
         rows = csv.reader(lines, delimiter=separator)
         try:
             header = next(row for row in rows if row)
@@ -87,11 +103,24 @@ def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list
     return blank
 
 
-def _opened(source: Path | io.BytesIO) -> io.TextIOWrapper:
-    """The text of a CSV file, gzipped or not."""
-    raw = source.read_bytes() if isinstance(source, Path) else source.getvalue()
-    plain = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-    return io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8-sig", newline="")
+def _sniff(source: Path | io.BytesIO) -> tuple[str, bool]:
+    """The separator that the header uses most, and whether numbers are written with a decimal comma."""
+    try:
+        text = _content(source, SNIFFED_BYTES).decode("utf-8", errors="replace")
+    except (OSError, EOFError, zlib.error):
+        return ",", False
+    header = re.sub(r'"[^"]*"', "", text.lstrip("\ufeff\r\n").partition("\n")[0])
+    separator = max(SEPARATORS, key=header.count)
+    return separator, separator == ";" and DECIMAL_COMMA.search(text) is not None
+
+
+def _content(source: Path | io.BytesIO, most: int = -1) -> bytes:
+    """The bytes of a CSV file, unpacked if it is gzipped; all of them, or the first few."""
+    raw = source.open("rb") if isinstance(source, Path) else io.BytesIO(source.getvalue())
+    with raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        return gzip.GzipFile(fileobj=raw).read(most) if packed else raw.read(most)
 
 
 def _csv_reason(error: Exception) -> str:

@@ -165,7 +165,8 @@ def _cell_lines(cells: Cells, at_most: int) -> Iterator[Line]:
         yield Line(" and ".join(map(str, _leaf_conditions(cells, i))), i)
     if occupied > at_most:
         yield Line(f"… and {occupied - at_most:,} more occupied points")
-    yield Line("every other point", occupied)
+    if cells.log_empty > -math.inf:
+        yield Line("every other point", occupied)
 
 
 def _conditions(structure: Structure) -> Iterator[tuple[Condition, ...]]:

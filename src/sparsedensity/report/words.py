@@ -16,6 +16,9 @@ from collections.abc import Collection, Sequence
 from sparsedensity.domain import Bin, Feature, Value
 
 LONGEST_LABEL = 60
+LONGEST_LIST = 12
+"""Of more values than this only the first few are named."""
+NAMED = 4
 
 
 def some_values(feature: Feature, codes: Collection[int], among: Collection[int] | None = None) -> str:
@@ -24,7 +27,7 @@ def some_values(feature: Feature, codes: Collection[int], among: Collection[int]
     runs = feature.ordered
     text = _listed(feature, sorted(codes), "or") if not runs else _ranged(feature, sorted(codes))
     rest = sorted(possible - set(codes))
-    if runs or not rest or len(codes) < 2:
+    if runs or not rest or len(codes) < 2 or len(rest) > LONGEST_LIST:
         return text
     others = _listed(feature, rest, "nor")
     negated = f"not {others}" if len(rest) == 1 else f"neither {others}"
@@ -43,8 +46,9 @@ def one_value(feature: Feature, value: Value) -> str:
     if isinstance(value, Bin):
         return _interval(feature, value.low, value.high)
     if isinstance(value, bool):
-        return "yes" if value else "no"
-    return printable(number(value) if isinstance(value, float) else str(value))
+        return "true" if value else "false"
+    text = number(value) if isinstance(value, float) else str(value)
+    return printable(text if text.strip() == text and text else f'"{text}"')
 
 
 def number(x: float) -> str:
@@ -59,6 +63,11 @@ def number(x: float) -> str:
 def count(x: float) -> str:
     """A weight: whole numbers with thousands separators, others to six digits."""
     return f"{int(x):,}" if math.isfinite(x) and x == int(x) and abs(x) < 1e15 else f"{x:,.6g}"
+
+
+def counted(n: float, one: str, many: str) -> str:
+    """A number with its noun: 1 leaf, 9 leaves."""
+    return f"{count(n)} {one if n == 1 else many}"
 
 
 def from_log(log: float) -> str:
@@ -86,6 +95,9 @@ def printable(text: object, longest: int = LONGEST_LABEL) -> str:
 
 
 def _listed(feature: Feature, codes: Sequence[int], word: str) -> str:
+    if len(codes) > LONGEST_LIST:
+        some = ", ".join(one_value(feature, feature.values[code]) for code in codes[:NAMED])
+        return f"one of {len(codes)} values ({some}, …)"
     words = [one_value(feature, feature.values[code]) for code in codes]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {word} {words[-1]}"
 

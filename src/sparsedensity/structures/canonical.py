@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 from sparsedensity.structures.tree import Split, Tree
 
+MOST_LEAVES = 150
+"""Larger trees are shown as they were found: nobody reads all of them."""
 LARGEST_SEARCH = 20_000
 """How many sets of leaves to look at before the tree is taken as it was found."""
 MOST_PARTS = 5
@@ -23,8 +25,10 @@ Plan = tuple[int, list[tuple[frozenset[int], frozenset[int]]]] | None
 
 def canonical(tree: Tree) -> Tree:
     """The tree with the same leaves that is shown."""
-    search = _Search(tree)
     merged = tree.merged()
+    if tree.n_leaves > MOST_LEAVES:
+        return merged
+    search = _Search(tree)
     try:
         count = search.inner_nodes(frozenset(range(tree.n_leaves)))
     except _TooLargeError:
