@@ -1,6 +1,7 @@
 """The one door for data: any frame, array or file becomes a table of codes.
 
-* :mod:`~sparsedensity.ingest.columns` reads whatever holds columns, one column at a time;
+* :mod:`~sparsedensity.ingest.sources` opens whatever holds columns;
+* :mod:`~sparsedensity.ingest.columns` brings one column into one plain form;
 * :mod:`~sparsedensity.ingest.features` decides what a column is: its kind, values and bins;
 * :mod:`~sparsedensity.ingest.encode` turns columns into codes;
 * :mod:`~sparsedensity.ingest.files` reads files.
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ParameterError, warn
-from sparsedensity.ingest.columns import Source, open_source
 from sparsedensity.ingest.encode import Encoded, encode
 from sparsedensity.ingest.features import check_bins, check_kinds, feature_of, features_of_integers
+from sparsedensity.ingest.sources import Source, open_source
 from sparsedensity.table import Floats, Table
 
 MANY_VALUES = 50

@@ -1,10 +1,9 @@
-"""Whatever holds columns, one column at a time, in one plain form."""
+"""One column, whatever it came from, in one plain form."""
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
@@ -15,12 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import ColumnsError, DataError
+from sparsedensity.errors import DataError
 
 Type = Literal["text", "boolean", "integer", "float"]
 Rows: TypeAlias = NDArray[np.bool_]
 """One truth value a row."""
-COLUMNS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,144 +48,7 @@ class Column:
         return self.labels[int(self.data[row])] if self.labels is not None else self.data[row].item()
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A table as named columns that are read when asked for."""
-
-    names: tuple[str, ...]
-    n_rows: int
-    read: Callable[[Rows | None], Iterator[Column]]
-    named: bool = True
-    """Whether the names are the user's own."""
-    integers: NDArray[np.integer[Any]] | None = None
-    """The whole table, where it is an array of whole numbers."""
-    counted: Rows | None = None
-    """The rows that count; the type of a column is not read off the others."""
-
-    def __iter__(self) -> Iterator[Column]:
-        return self.read(self.counted)
-
-    def counting(self, rows: Rows | None) -> Source:
-        """The same table, of which only some rows count."""
-        return replace(self, counted=rows)
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Refuse a table whose columns are not these, in this order."""
-        if self.named and tuple(names) != self.names:
-            raise ColumnsError(_name_difference(self.names, tuple(names)))
-        if len(names) != len(self.names):
-            raise ColumnsError(f"The table has {len(self.names)} columns where {len(names)} are declared.")
-
-
-def open_source(X: Any) -> Source:
-    """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows."""
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise DataError("Sparse data was passed, but dense data is required. Use X.toarray().")
-    frame = _as_frame(X)
-    if isinstance(frame, nw.DataFrame):
-        source = _of_frame(frame)
-    elif isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
-        source = _of_records(X)
-    else:
-        source = _of_array(_as_array(X))
-    if not source.names:
-        raise DataError(
-            f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required: "
-            "the table has no columns."
-        )
-    if not source.n_rows:
-        raise DataError(
-            f"Found array with 0 sample(s) (shape=(0, {len(source.names)})) while a minimum of 1 is required: "
-            "the table has no rows."
-        )
-    return source
-
-
-def _as_frame(X: Any) -> Any:
-    """A data frame of any library in one form; anything else as it is."""
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        _refuse_twins(X.column_names if hasattr(X, "column_names") else X.columns)
-        raise
-    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-
-
-def _of_frame(frame: nw.DataFrame[Any]) -> Source:
-    columns = frame.columns
-    texts = [name for name in columns if isinstance(name, str)]
-    if texts and len(texts) < len(columns):
-        odd = next(name for name in columns if not isinstance(name, str))
-        raise ColumnsError(
-            f"Column names must all be text: {texts[0]!r} is and {odd!r} is not. Rename them, for example with "
-            "df.columns = df.columns.astype(str)."
-        )
-    names = tuple(map(str, columns))
-    _refuse_twins(names)
-
-    def read(counted: Rows | None) -> Iterator[Column]:
-        return (_of_series(name, frame[:, i], counted) for i, name in enumerate(names))
-
-    return Source(names, len(frame), read, named=bool(texts))
-
-
-def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
-    for row, record in enumerate(records):
-        if not isinstance(record, Mapping):
-            raise DataError(f"Row {row} of the list is {record!r} and not a record like the first. Make all one kind.")
-    keys = list(dict.fromkeys(key for record in records for key in record))
-    names = tuple(map(str, keys))
-    _refuse_twins(names)
-
-    def read(counted: Rows | None) -> Iterator[Column]:
-        for name, key in zip(names, keys, strict=True):
-            yield _of_objects(name, [record.get(key) for record in records], counted)
-
-    return Source(names, len(records), read)
-
-
-def _as_array(X: Any) -> NDArray[Any]:
-    """An array of two dimensions, of objects where the rows mix types."""
-    array: NDArray[Any]
-    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
-        array = X.data.astype(object)
-        array[X.mask] = None
-    elif isinstance(X, np.ndarray) or not isinstance(X, Sequence):
-        array = np.asarray(X)
-    else:
-        try:
-            array = np.asarray(X)
-        except ValueError:
-            raise DataError("The rows of the list are not of one length. Give every row the same columns.") from None
-        if array.ndim == 2 and array.dtype.kind in "USO":
-            array = np.array([list(row) for row in X], dtype=object).reshape(array.shape)
-    if array.dtype.kind == "c" and array.size:
-        raise _complex("x0", array.flat[0])
-    if array.ndim != 2:
-        if array.ndim > 2:
-            raise DataError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
-        if array.ndim == 0:
-            raise DataError(_no_table(X))
-        raise DataError(
-            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it is "
-            "one column, X.reshape(1, -1) if it is one row."
-        )
-    return array
-
-
-def _of_array(array: NDArray[Any]) -> Source:
-    names = tuple(f"x{i}" for i in range(array.shape[1]))
-    whole = array if array.dtype.kind in "iu" and array.dtype != np.uint64 else None
-
-    def read(counted: Rows | None) -> Iterator[Column]:
-        for begin in range(0, len(names), COLUMNS_AT_ONCE):
-            for i, data in enumerate(np.ascontiguousarray(array[:, begin : begin + COLUMNS_AT_ONCE].T), begin):
-                yield _of_vector(names[i], data, counted)
-
-    return Source(names, len(array), read, named=False, integers=whole)
-
-
-def _of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
+def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     """A column of a NumPy array."""
     match data.dtype.kind:
         case "b":
@@ -199,14 +60,14 @@ def _of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
         case "U" | "T":
             return _of_text(name, pl.Series(name, data.tolist(), dtype=pl.String))
         case "O":
-            return _of_objects(name, data.tolist(), counted)
+            return column_of_objects(name, data.tolist(), counted)
         case "S":
             raise _unsupported(name, "bytes")
         case _:
             raise _unsupported(name, str(data.dtype))
 
 
-def _of_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Column:
+def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Column:
     """A column of a data frame."""
     dtype = series.dtype
     if isinstance(dtype, nw.Categorical | nw.Enum):
@@ -214,7 +75,7 @@ def _of_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Colum
     if dtype == nw.String:
         return _of_text(name, _to_polars(name, series))
     if dtype in (nw.Object, nw.Unknown):
-        return _of_objects(name, series.to_list(), counted)
+        return column_of_objects(name, series.to_list(), counted)
     if dtype == nw.Boolean or dtype.is_numeric():
         missing = series.is_null().to_numpy() if series.null_count() else None
         if dtype == nw.Boolean:
@@ -286,7 +147,7 @@ def _declare(column: Column, categories: Sequence[str]) -> Column:
     return replace(column, data=codes, labels=tuple(categories), declared=True, ordered=True)
 
 
-def _of_objects(name: str, values: Sequence[Any], counted: Rows | None) -> Column:
+def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) -> Column:
     """A column of Python objects, which must be of one type in the rows that count; elsewhere it is missing."""
     missing = np.array([_is_missing(value) for value in values], bool)
     if counted is not None:
@@ -346,7 +207,7 @@ def _type_of(name: str, value: Any) -> Type:
     if isinstance(value, float | np.floating | Decimal):
         return "float"
     if isinstance(value, complex | np.complexfloating):
-        raise _complex(name, value)
+        raise complex_error(name, value)
     raise _unsupported(name, type(value).__name__)
 
 
@@ -368,37 +229,8 @@ def _too_wide(name: str) -> DataError:
     return DataError(f"{name!r} holds whole numbers beyond 64 bits. Make the column text or float.")
 
 
-def _complex(name: str, value: Any) -> DataError:
+def complex_error(name: str, value: Any) -> DataError:
+    """The error for numbers that have no order."""
     return DataError(
         f"Complex data not supported: {name!r} holds {complex(value)!r}. Take the real part or the magnitude first."
     )
-
-
-def _no_table(X: Any) -> str:
-    if isinstance(X, str | os.PathLike):
-        way_out = "Read the file first, for example with polars.read_csv"
-    else:
-        way_out = "Give a data frame, an array of two dimensions or a list of records"
-    return f"Expected 2D array, got 0D array instead: {X!r} is no table. {way_out}."
-
-
-def _refuse_twins(names: Iterable[Any]) -> None:
-    seen: set[Any] = set()
-    for name in names:
-        if name in seen:
-            raise ColumnsError(f"Two columns are called {name!r}. Rename one of them.")
-        seen.add(name)
-
-
-def _name_difference(given: Sequence[str], expected: Sequence[str]) -> str:
-    """What is wrong with the columns, in scikit-learn's words."""
-    lines = ["The feature names should match those that were passed during fit."]
-    extra, lacking = sorted(set(given) - set(expected)), sorted(set(expected) - set(given))
-    for title, names in (("unseen at fit time", extra), ("seen at fit time, yet now missing", lacking)):
-        if names:
-            lines += [f"Feature names {title}:", *(f"- {name}" for name in names[:5])]
-            lines += ["- ..."] * (len(names) > 5)
-    if not extra and not lacking:
-        lines.append("Feature names must be in the same order as they were in fit.")
-        lines.append("Give the columns in this order: " + ", ".join(expected))
-    return "\n".join(lines)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Bin, Domain, Feature, Label
 from sparsedensity.errors import DataError, UnknownValueError
-from sparsedensity.ingest.columns import Column, Source
+from sparsedensity.ingest.columns import Column
+from sparsedensity.ingest.sources import Source
 from sparsedensity.kernels import encode as kernels
 from sparsedensity.table import Codes
 

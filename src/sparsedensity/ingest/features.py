@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import MAX_VALUES, Feature, check_kind
 from sparsedensity.errors import DataError, ParameterError, warn
-from sparsedensity.ingest.columns import Column, Source, label_of
+from sparsedensity.ingest.columns import Column, label_of
+from sparsedensity.ingest.sources import Source
 from sparsedensity.kernels import encode as kernels
 from sparsedensity.table import Floats
 
