@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
+from sparsedensity.errors import DataError
 from sparsedensity.kernels import rows as row_kernels
 
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -38,7 +39,7 @@ class Table:
     def of(cls, domain: Domain, codes: Codes, weights: Floats | None = None) -> Table:
         """Collapse equal rows and add up their weights."""
         codes = np.ascontiguousarray(codes, domain.code_type)
-        group = np.empty(len(codes), np.int64)
+        group = np.empty(len(codes), np.uint32)
         first = row_kernels.group_rows(codes, _free_slots(len(codes)), group)
         summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64)
         return cls(domain, codes if len(first) == len(codes) else codes[first], summed)
@@ -68,6 +69,8 @@ class RowIndex:
         return found
 
 
-def _free_slots(rows: int) -> NDArray[np.int64]:
+def _free_slots(rows: int) -> NDArray[np.uint32]:
     """An empty hash table, at most half full when all rows are in it; its size is a power of two."""
-    return np.full(1 << max(4, (2 * rows).bit_length()), row_kernels.FREE, np.int64)
+    if rows >= row_kernels.FREE:
+        raise DataError(f"A table of {rows:,} rows is more than memory engines take: at most 4 billion.")
+    return np.full(1 << max(4, (2 * rows - 1).bit_length()), row_kernels.FREE, np.uint32)

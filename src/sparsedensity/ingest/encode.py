@@ -19,9 +19,10 @@ from sparsedensity.table import Codes
 
 UNKNOWN = kernels.UNKNOWN
 LARGEST_TABLE = 1 << 20
+ROWS_AT_ONCE = 4096
+COLUMNS_AT_ONCE = 16
 LARGEST_EXACT = 1 << 53
 """Beyond this, whole numbers are compared with bin edges as floats: not every one of them is a float."""
-ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,22 +76,32 @@ def _encode_integers(numbers: NDArray[np.integer[Any]], domain: Domain, look_up:
 
 
 def _encode_columns(source: Source, domain: Domain, nearest: bool) -> Encoded:
-    """Column after column, then turned so that a row lies together."""
-    by_column = np.empty((len(domain), source.n_rows), domain.code_type)
+    """A few columns at a time, which are then turned so that a row lies together."""
+    codes = np.empty((source.n_rows, len(domain)), domain.code_type)
+    few = np.empty((min(COLUMNS_AT_ONCE, len(domain)), source.n_rows), domain.code_type)
     outside = np.zeros(source.n_rows, bool)
     unknown = None
-    for feature, column, out in zip(domain, source, by_column, strict=True):
-        codes = encode_column(column, feature, nearest)
-        strange = codes == UNKNOWN
+    for i, (feature, column) in enumerate(_pairs(domain, source)):
+        found = encode_column(column, feature, nearest)
+        strange = found == UNKNOWN
         if strange.any():
             unknown = unknown or (feature.name, column.value(int(np.argmax(strange))))
             outside |= strange
-            codes = np.where(strange, 0, codes)
-        out[:] = codes
-    return Encoded(_turned(by_column), outside, unknown)
+            found = np.where(strange, 0, found)
+        few[i % len(few)] = found
+        if i % len(few) == len(few) - 1 or i == len(domain) - 1:
+            begin = i - i % len(few)
+            _turn(few[: i + 1 - begin], codes[:, begin : i + 1])
+    return Encoded(codes, outside, unknown)
 
 
-def encode_column(column: Column, feature: Feature, nearest: bool = False) -> NDArray[np.int64]:
+def _turn(by_column: Codes, by_row: Codes) -> None:
+    """Write codes by row from codes by column, a block of rows at a time so that both fit the cache."""
+    for begin in range(0, len(by_row), ROWS_AT_ONCE):
+        by_row[begin : begin + ROWS_AT_ONCE] = by_column[:, begin : begin + ROWS_AT_ONCE].T
+
+
+def encode_column(column: Column, feature: Feature, nearest: bool = False) -> NDArray[np.int32]:
     """The codes of one column; -1 for a value that the feature does not have."""
     _refuse_other_type(column, feature)
     if column.labels is not None:
@@ -105,33 +116,31 @@ def encode_column(column: Column, feature: Feature, nearest: bool = False) -> ND
     return codes
 
 
-def _codes_of_labels(labels: Sequence[Label], data: NDArray[Any], feature: Feature) -> NDArray[np.int64]:
+def _codes_of_labels(labels: Sequence[Label], data: NDArray[Any], feature: Feature) -> NDArray[np.int32]:
     """Codes from positions in a list of labels."""
     place = {(type(value) is bool, value): code for code, value in enumerate(feature.known)}
     found = [place.get((type(label) is bool, label), UNKNOWN) for label in labels]
-    codes: NDArray[np.int64] = np.array(found or [UNKNOWN], np.int64)[data]
+    codes: NDArray[np.int32] = np.array(found or [UNKNOWN], np.int32)[data]
     return codes
 
 
-def _codes_of_numbers(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int64]:
+def _codes_of_numbers(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int32]:
     table = _table_of(feature, nearest) if numbers.dtype.kind in "iu" and numbers.dtype != np.uint64 else None
     if table is not None:
-        codes = np.empty((len(numbers), 1), np.int64)
-        outside = np.zeros(len(numbers), bool)
-        kernels.encode_integers(numbers.reshape(-1, 1), _join([table]), codes, outside)
-        codes[outside] = UNKNOWN
-        return codes[:, 0]
+        codes = np.empty(len(numbers), np.int32)
+        kernels.encode_column(numbers, *table, codes)
+        return codes
     if feature.kind == "continuous":
         return _codes_of_bins(numbers, feature, nearest)
     known = np.array(feature.known)
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], numbers), len(known) - 1)
-    return np.where(known[order][at] == numbers, order[at], UNKNOWN)
+    return np.where(known[order][at] == numbers, order[at], UNKNOWN).astype(np.int32)
 
 
-def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int64]:
+def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int32]:
     edges = feature.edges
-    codes = np.searchsorted(edges[1:-1], numbers, side="right").astype(np.int64)
+    codes = np.searchsorted(edges[1:-1], numbers, side="right").astype(np.int32)
     if not nearest:
         too_high = numbers >= edges[-1] if feature.integer and edges[0] < edges[-1] else numbers > edges[-1]
         codes[(numbers < edges[0]) | too_high] = UNKNOWN
@@ -146,7 +155,7 @@ def _look_up(domain: Domain, nearest: bool) -> kernels.LookUp | None:
     return _join([table for table in tables if table is not None])
 
 
-def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int64], bool] | None:
+def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int32], bool] | None:
     """The lowest whole number of a feature, the code of each from there on, and whether to clamp."""
     known = feature.known
     if not known or not _is_numeric(feature):
@@ -161,24 +170,16 @@ def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int64], 
     low, high = min(whole), max(whole)
     if high - low >= LARGEST_TABLE or [*map(float, whole)] != [*map(float, known)]:  # type: ignore[arg-type]
         return None
-    table = np.full(high - low + 1, UNKNOWN, np.int64)
+    table = np.full(high - low + 1, UNKNOWN, np.int32)
     table[np.array(whole) - low] = np.arange(len(whole))
     return low, table, False
 
 
-def _join(tables: list[tuple[int, NDArray[np.int64], bool]]) -> kernels.LookUp:
+def _join(tables: list[tuple[int, NDArray[np.int32], bool]]) -> kernels.LookUp:
     start = np.concatenate([[0], np.cumsum([len(table) for _, table, _ in tables])]).astype(np.int64)
     low = np.array([low for low, _, _ in tables], np.int64)
     clamp = np.array([clamp for _, _, clamp in tables], bool)
     return kernels.LookUp(low, start, clamp, np.concatenate([table for _, table, _ in tables]))
-
-
-def _turned(by_column: Codes) -> Codes:
-    """Codes by row from codes by column, a block of rows at a time so that both fit the cache."""
-    by_row = np.empty(by_column.shape[::-1], by_column.dtype)
-    for begin in range(0, len(by_row), ROWS_AT_ONCE):
-        by_row[begin : begin + ROWS_AT_ONCE] = by_column[:, begin : begin + ROWS_AT_ONCE].T
-    return by_row
 
 
 def _refuse_unknown(

@@ -35,7 +35,7 @@ def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> 
     if asked in ("nominal", "ordinal"):
         return _of_numbers(column.name, asked, np.unique(present), missing)
     if asked is None and column.type == "integer":
-        distinct = np.unique(present)
+        distinct = distinct_integers(present)
         if len(distinct) <= NOMINAL_INTEGERS:
             return _of_numbers(column.name, "nominal", distinct, missing)
     kept = weights if weights is None or column.missing is None else weights[~column.missing]
@@ -93,6 +93,16 @@ def features_of_integers(
         feature or feature_of(_integer_column(source, i, keep), kinds.get(source.names[i]), bins, some)
         for i, feature in enumerate(features)
     ]
+
+
+def distinct_integers(numbers: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    """The different whole numbers of a column, lowest first; marked off in a table where their range is small."""
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= SMALL_RANGE or numbers.dtype == np.uint64:
+        return np.unique(numbers)
+    present = np.zeros(high - low + 1, bool)
+    kernels.mark_numbers(numbers, low, present)
+    return low + np.flatnonzero(present)
 
 
 def bin_edges(name: str, numbers: NDArray[Any], bins: Any, weights: Floats | None) -> Floats:

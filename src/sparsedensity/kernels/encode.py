@@ -61,3 +61,21 @@ def mark_present(numbers, keep, low, start, present):
         if keep[row]:
             for column in range(numbers.shape[1]):
                 present[start[column] + np.int64(numbers[row, column]) - low[column]] = True
+
+
+@kernel
+def encode_column(numbers, low, table, clamp, codes):
+    """Fill in the code of every number of one column; -1 for a number that the table does not have."""
+    last = table.shape[0] - 1
+    for row in range(numbers.shape[0]):
+        place = np.int64(numbers[row]) - low
+        if clamp:
+            place = min(max(place, 0), last)
+        codes[row] = table[place] if place >= 0 and place <= last else UNKNOWN
+
+
+@kernel
+def mark_numbers(numbers, low, present):
+    """Mark which numbers occur in one column."""
+    for row in range(numbers.shape[0]):
+        present[np.int64(numbers[row]) - low] = True

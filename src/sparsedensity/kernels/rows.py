@@ -4,7 +4,8 @@ import numpy as np
 
 from sparsedensity.kernels import kernel
 
-FREE = -1
+FREE = 0xFFFFFFFF
+"""Marks a slot that holds no row; row numbers take 32 bits."""
 
 
 @kernel
@@ -40,7 +41,7 @@ def slot_of(slots, stored, codes, row):
 @kernel
 def group_rows(codes, slots, group):
     """Number the distinct rows in order of appearance; returns how many, and the first row of each."""
-    first = np.empty(codes.shape[0], np.int64)
+    first = np.empty(codes.shape[0], np.uint32)
     found = 0
     for row in range(codes.shape[0]):
         slot = slot_of(slots, codes, codes, row)
@@ -65,4 +66,5 @@ def index_rows(codes, slots):
 def find_rows(slots, stored, codes, found):
     """For every row, the number of the equal stored row, or -1."""
     for row in range(codes.shape[0]):
-        found[row] = slots[slot_of(slots, stored, codes, row)]
+        place = slots[slot_of(slots, stored, codes, row)]
+        found[row] = -1 if place == FREE else np.int64(place)
