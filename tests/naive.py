@@ -1,4 +1,4 @@
-"""The slow truth: every formula of DESIGN.md term by term, in plain loops.
+"""The slow truth: every formula of the paper term by term, in plain loops.
 
 Nothing here comes from the rooms it judges. Structures are read as a person reads them (``tree.walk()``,
 ``rules.rules``), data are lists of (row of codes, weight), and a volume is a sum over points.

@@ -1,4 +1,4 @@
-"""The log posteriors are exactly the sums of DESIGN.md, nothing dropped and nothing added."""
+"""The log posteriors are exactly the sums of the formulas, nothing dropped and nothing added."""
 
 import itertools
 import math
