@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,9 +19,9 @@ from sparsedensity.ingest import check_weights, encode, open_source
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
-from sparsedensity.search.base import Kept, keep
+from sparsedensity.search.base import keep
 from sparsedensity.structures import Structure, Tree, canonical
-from sparsedensity.table import Floats, Table
+from sparsedensity.table import Codes, Floats, Table
 
 SMALL_TABLE = 1 << 24
 """Bytes of codes up to which a fitted model holds on to its rows."""
@@ -43,11 +42,11 @@ class PathEstimator(DensityEstimator):
         out. The domain is fixed once, so that every fold measures volumes alike. :meth:`cut` takes a point of it.
         """
         check_is_fitted(self)
-        table = self._table(X, sample_weight)
+        codes, weights = self._codes(X, sample_weight)
+        table = Table.of(self.domain_, codes, weights)
         problem = Problem(MemoryEngine(table, self._jobs()), self.posterior_, self.max_leaves)
-        path = self._refine(problem, self.found_.archive)
-        held_out = {} if cv is None else self._cross_validate(X, sample_weight, cv)
-        self.found_ = replace(self.found_, archive={size: kept.structure for size, kept in path.items()})
+        path = keep(problem, self.found_.archive)
+        held_out = {} if cv is None else self._cross_validate(codes, weights, cv)
         self._rows = table
         points = [
             PathPoint(
@@ -86,15 +85,7 @@ class PathEstimator(DensityEstimator):
             return canonical(structure)
         return structure
 
-    def _refine(self, problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Kept]:
-        """A short search at each size; the archive as it is unless a method knows better."""
-        return keep(problem, archive)
-
-    def _table(self, X: Any, sample_weight: Any) -> Table:
-        codes, weights = self._codes(X, sample_weight)
-        return Table.of(self.domain_, codes, weights)
-
-    def _codes(self, X: Any, sample_weight: Any) -> tuple[NDArray[Any], Floats]:
+    def _codes(self, X: Any, sample_weight: Any) -> tuple[Codes, Floats]:
         """Encoded rows of positive weight, with their weights."""
         source = open_source(X)
         self._check_columns(source)
@@ -104,9 +95,8 @@ class PathEstimator(DensityEstimator):
         encoded = encode(source, self.domain_, nearest=self.unknown == "nearest", strict=True, keep=used)
         return encoded.codes[used], weights[used]
 
-    def _cross_validate(self, X: Any, sample_weight: Any, cv: int) -> dict[int, tuple[float, float]]:
+    def _cross_validate(self, codes: Codes, weights: Floats, cv: int) -> dict[int, tuple[float, float]]:
         """For every size the mean and the standard error over the folds of the held-out log-likelihood per row."""
-        codes, weights = self._codes(X, sample_weight)
         if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(codes):
             raise ParameterError("cv", cv, f"None or a whole number from 2 to the number of rows, {len(codes):,}")
         folds = [

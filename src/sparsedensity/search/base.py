@@ -104,8 +104,6 @@ class Found:
     proven: bool = False
     archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
     """The best structure seen for each number of leaves or rules."""
-    record: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
-    """For each kind of move how often it was proposed and accepted, and how often it gave a new best."""
 
     @property
     def gap(self) -> float | None:
@@ -147,7 +145,6 @@ def run(
         limit_binds=search.limited(problem, state, structure),
         trace=tuple(trace),
         archive={**search.archive(problem, state), structure.n_leaves: structure},
-        record=getattr(state, "record", {}),
     )
 
 
