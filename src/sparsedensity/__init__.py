@@ -1,7 +1,7 @@
 """Interpretable density estimation for tables of categories.
 
->>> from sparsedensity import GreedyTree, datasets
->>> tree = GreedyTree().fit(datasets.load("titanic"))
+>>> from sparsedensity import LeafSparseTree, datasets
+>>> tree = LeafSparseTree().fit(datasets.load("titanic"))
 >>> tree.probability({"class": "3rd", "age": "child"}) < 0.04
 True
 """
@@ -16,26 +16,30 @@ from sparsedensity.version import __version__
 if TYPE_CHECKING:
     from sparsedensity import datasets
     from sparsedensity.domain import Domain, Feature
-    from sparsedensity.estimators import Explanation, GreedyTree, Histogram, load
+    from sparsedensity.estimators import BranchSparseTree, Explanation, GreedyTree, Histogram, LeafSparseTree, load
     from sparsedensity.report.model import Leaf
 
 _HOMES = {
+    "BranchSparseTree": "sparsedensity.estimators",
     "Domain": "sparsedensity.domain",
     "Explanation": "sparsedensity.estimators",
     "Feature": "sparsedensity.domain",
     "GreedyTree": "sparsedensity.estimators",
     "Histogram": "sparsedensity.estimators",
     "Leaf": "sparsedensity.report.model",
+    "LeafSparseTree": "sparsedensity.estimators",
     "load": "sparsedensity.estimators",
 }
 
 __all__ = [
+    "BranchSparseTree",
     "Domain",
     "Explanation",
     "Feature",
     "GreedyTree",
     "Histogram",
     "Leaf",
+    "LeafSparseTree",
     "__version__",
     "datasets",
     "load",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from sparsedensity.cli.data import Data, read_data
+from sparsedensity.cli.data import Data, note, read_data
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ DataName = Annotated[
 class Method(StrEnum):
     """The models there are."""
 
+    leaf = "leaf"
+    branch = "branch"
     greedy = "greedy"
     histogram = "histogram"
 
@@ -43,7 +45,7 @@ BINS_HELP = "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one 
 class ModelOptions:
     """Every option that the choice of a model may take. What is not given is left to the estimator."""
 
-    method: Annotated[Method, Option("--method", "-m", help="The kind of model.")] = Method.greedy
+    method: Annotated[Method, Option("--method", "-m", help="The kind of model.")] = Method.leaf
     weight: Annotated[str | None, Option("--weight", help="The column with the weight (count) of each row.")] = None
     drop: Annotated[list[str] | None, Option("--drop", help="Leave a column out. Repeatable.")] = None
     kind: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
@@ -61,8 +63,26 @@ class ModelOptions:
     expected_leaves: Annotated[
         float | None, Option("--expected-leaves", help="Leaves you would like to read (lambda).")
     ] = None
+    expected_branches: Annotated[
+        float | None, Option("--expected-branches", help="Branch: branches you would like at each split (lambda).")
+    ] = None
+    feature_probability: Annotated[
+        float | None, Option("--feature-probability", help="Branch: the chance that a column is used at all (gamma).")
+    ] = None
     pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
     max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
+    search: Annotated[
+        Literal["auto", "anneal", "greedy"] | None, Option("--search", help="Leaf, branch: how to look for the tree.")
+    ] = None
+    iterations: Annotated[int | None, Option("--iterations", help="Leaf, branch: proposals of each restart.")] = None
+    restarts: Annotated[int | None, Option("--restarts", help="Leaf, branch: searches side by side.")] = None
+    cooling: Annotated[
+        Literal["geometric", "linear"] | None, Option("--cooling", help="Leaf, branch: how the temperature falls.")
+    ] = None
+    warm_start: Annotated[
+        str | None, Option("--warm-start", help="Leaf, branch: a saved model to start from, or greedy.")
+    ] = None
+    seed: Annotated[int | None, Option("--seed", help="Leaf, branch: the same seed gives the same tree.")] = None
     criterion: Annotated[
         Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what a split must gain in.")
     ] = None
@@ -75,13 +95,15 @@ class ModelOptions:
     time_limit: Annotated[
         float | None, Option("--time-limit", help="Seconds after which the best so far is taken.")
     ] = None
-    jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = None
+    jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = -1
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False
 
     def fit(self, name: str) -> tuple[DensityEstimator, Data]:
         """Read the data and fit the model that was asked for."""
         table = read_data(name, weight=self.weight, drop=self.drop)
         model = self._model(table)
+        if not self.quiet and model.needs_compiling():
+            note("compiling the search, once for this machine: some ten seconds")
         model.fit(table.frame, sample_weight=table.weights)
         return model, table
 
@@ -93,15 +115,16 @@ class ModelOptions:
             given["max_leaves"] = _limit("--max-leaves", given["max_leaves"])
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
-            raise SparseDensityError(f"--{strange[0].replace('_', '-')} is not an option of --method {self.method}.")
+            raise SparseDensityError(f"{_flag(strange[0])} is not an option of --method {self.method}.")
         model.set_params(**given)
         return model
 
     def _parameters(self, table: Data) -> dict[str, Any]:
-        read = ("method", "weight", "drop", "kind", "bins", "jobs", "quiet")
+        read = ("method", "weight", "drop", "kind", "bins", "jobs", "quiet", "warm_start", "seed")
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in read}
         kinds, bins = _kinds(self.kind or [], table), _bins(self.bins or [])
-        return {**own, "kinds": kinds, "bins": bins, "n_jobs": self.jobs, "progress": not self.quiet}
+        renamed = {"n_jobs": self.jobs, "random_state": self.seed, "warm_start_from": self.warm_start}
+        return {**own, **renamed, "kinds": kinds, "bins": bins, "progress": not self.quiet}
 
 
 def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -136,9 +159,20 @@ def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]
 
 
 def _estimators() -> dict[Method, type[DensityEstimator]]:
-    from sparsedensity.estimators import GreedyTree, Histogram
+    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree
 
-    return {Method.greedy: GreedyTree, Method.histogram: Histogram}
+    return {
+        Method.leaf: LeafSparseTree,
+        Method.branch: BranchSparseTree,
+        Method.greedy: GreedyTree,
+        Method.histogram: Histogram,
+    }
+
+
+def _flag(parameter: str) -> str:
+    """The option that sets a parameter."""
+    renamed = {"random_state": "seed", "warm_start_from": "warm_start", "n_jobs": "jobs"}
+    return "--" + renamed.get(parameter, parameter).replace("_", "-")
 
 
 def _limit(option: str, text: str) -> int | None:

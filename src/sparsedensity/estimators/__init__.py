@@ -1,9 +1,20 @@
 """The scikit-learn face: a class is its defaults, a posterior and a search."""
 
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.branch_sparse import BranchSparseTree
 from sparsedensity.estimators.explanation import Explanation
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
+from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.saving import ESTIMATORS, load
 
-__all__ = ["ESTIMATORS", "DensityEstimator", "Explanation", "GreedyTree", "Histogram", "load"]
+__all__ = [
+    "ESTIMATORS",
+    "BranchSparseTree",
+    "DensityEstimator",
+    "Explanation",
+    "GreedyTree",
+    "Histogram",
+    "LeafSparseTree",
+    "load",
+]

@@ -19,7 +19,7 @@ from sparsedensity.ingest import check_weights, encode, open_source
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
-from sparsedensity.search.base import keep
+from sparsedensity.search.base import Found, keep
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Codes, Floats, Table
 
@@ -75,6 +75,10 @@ class PathEstimator(DensityEstimator):
         smaller._settle(self.domain_, self.posterior_, found, weights)
         return smaller
 
+    def _learn_fold(self, engine: MemoryEngine) -> Found:
+        """Choose the structures of one fold."""
+        return self._learn(engine, [])
+
     def _remember_rows(self, table: Table) -> None:
         """Hold on to small tables, so that the path can be cut."""
         self._rows = table if table.codes.nbytes <= SMALL_TABLE else None
@@ -112,7 +116,7 @@ class PathEstimator(DensityEstimator):
     def _held_out(self, train: Table, test: Table) -> dict[int, float]:
         """Fit on some rows; the log-likelihood per row of the others for every size."""
         engine = MemoryEngine(train, self._jobs())
-        path = keep(Problem(engine, self.posterior_, self.max_leaves), self._learn(engine, []).archive)
+        path = keep(Problem(engine, self.posterior_, self.max_leaves), self._learn_fold(engine).archive)
         return {size: _per_row(self._density(kept.structure, kept.weights), test) for size, kept in path.items()}
 
 

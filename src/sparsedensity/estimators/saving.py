@@ -11,15 +11,19 @@ import numpy as np
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.branch_sparse import BranchSparseTree
 from sparsedensity.estimators.frames import FRAMES
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
+from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure, files
 from sparsedensity.version import __version__
 
-ESTIMATORS: dict[str, type[DensityEstimator]] = {kind.__name__: kind for kind in (GreedyTree, Histogram)}
+ESTIMATORS: dict[str, type[DensityEstimator]] = {
+    kind.__name__: kind for kind in (LeafSparseTree, BranchSparseTree, GreedyTree, Histogram)
+}
 SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
 
@@ -111,15 +115,23 @@ def _leaf_to_json(leaf: Leaf) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON: arrays as lists, a domain by the fact that it was declared."""
+    """A parameter as JSON: arrays as lists, a domain by the fact that it was declared.
+
+    What a model starts from and a generator of random numbers are not kept.
+    """
     match value:
         case Domain():
-            return "declared"
+            plain: Any = "declared"
+        case DensityEstimator() | np.random.Generator() | np.random.RandomState():
+            plain = None
+        case os.PathLike():
+            plain = os.fspath(value)
         case _ if hasattr(value, "tolist"):
-            return value.tolist()
+            plain = value.tolist()
         case dict():
-            return {str(key): _plain(item) for key, item in value.items()}
+            plain = {str(key): _plain(item) for key, item in value.items()}
         case list() | tuple() | range():
-            return [_plain(item) for item in value]
+            plain = [_plain(item) for item in value]
         case _:
-            return value
+            plain = value
+    return plain

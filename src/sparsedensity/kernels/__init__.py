@@ -6,6 +6,7 @@ Compiled once per machine and kept in numba's cache; they let go of the interpre
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -13,5 +14,11 @@ from numba import njit
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop, keep the result on disk, and run it without the interpreter lock."""
-    compiled: Callable[..., Any] = njit(cache=True, nogil=True)(function)
+    compiled: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
     return compiled
+
+
+def is_compiled(function: Any) -> bool:
+    """Whether a kernel has been compiled on this machine, now or before."""
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    return bool(function.signatures) or any(Path(function.stats.cache_path).glob(f"{name}-*.nbi"))

@@ -104,6 +104,9 @@ class Found:
     proven: bool = False
     archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
     """The best structure seen for each number of leaves or rules."""
+    by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
+    """Moves proposed, accepted, and leading to a new best structure, by kind."""
+    restarts: int = 1
 
     @property
     def gap(self) -> float | None:
@@ -145,6 +148,8 @@ def run(
         limit_binds=search.limited(problem, state, structure),
         trace=tuple(trace),
         archive={**search.archive(problem, state), structure.n_leaves: structure},
+        by_kind=getattr(state, "by_kind", {}),
+        restarts=getattr(search, "restarts", 1),
     )
 
 

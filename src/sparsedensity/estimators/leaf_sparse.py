@@ -1,0 +1,95 @@
+"""Method I: the tree whose prior says how many leaves a person wants to read."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from sparsedensity.domain import Domain
+from sparsedensity.estimators.searched import SearchedTree
+from sparsedensity.posterior import LeafSparse
+
+
+class LeafSparseTree(SearchedTree):
+    """A density tree with about as many leaves as you would like to read (method I of the paper).
+
+    Parameters
+    ----------
+    expected_leaves
+        How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
+    pseudocount
+        Added to every leaf (alpha), any number above 0.
+    max_leaves
+        The most leaves, a limit the search optimises under; ``None`` for no limit.
+    search
+        ``"anneal"`` searches by simulated annealing and rebuilding; ``"greedy"`` grows and prunes; ``"auto"`` chooses.
+    iterations
+        Proposals of each restart; by default as many as the size of the table calls for.
+    restarts
+        How many searches run side by side, by different recipes, before the best tree is polished.
+    cooling
+        How the temperature falls: ``"geometric"`` or ``"linear"``.
+    time_limit
+        Seconds after which the search stops with the best so far.
+    warm_start_from
+        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
+        second restart starts from the root.
+    random_state
+        The same number gives the same tree, whatever ``n_jobs`` is.
+    n_jobs
+        Threads; -1 for all cores.
+    density, kinds, bins, domain, missing, unknown, progress
+        As in :class:`GreedyTree`.
+
+    Examples
+    --------
+    >>> from sparsedensity import LeafSparseTree, datasets
+    >>> tree = LeafSparseTree(expected_leaves=8).fit(datasets.load("titanic"))
+    >>> tree.n_leaves_, round(tree.log_posterior_, 2)
+    (9, -4144.58)
+    """
+
+    title: ClassVar[str] = "Leaf-sparse density tree"
+
+    def __init__(
+        self,
+        expected_leaves: float = 8,
+        *,
+        pseudocount: float = 2,
+        max_leaves: int | None = 100,
+        search: Literal["auto", "anneal", "greedy"] = "auto",
+        iterations: int | None = None,
+        restarts: int = 4,
+        cooling: Literal["geometric", "linear"] = "geometric",
+        time_limit: float | None = None,
+        warm_start_from: Any = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        density: Literal["mean", "empirical"] = "mean",
+        kinds: Any = None,
+        bins: Any = 10,
+        domain: Domain | None = None,
+        missing: Literal["category", "drop", "error"] = "category",
+        unknown: Literal["zero", "nearest", "error"] = "zero",
+    ) -> None:
+        self.expected_leaves = expected_leaves
+        self.pseudocount = pseudocount
+        self.max_leaves = max_leaves
+        self.search = search
+        self.iterations = iterations
+        self.restarts = restarts
+        self.cooling = cooling
+        self.time_limit = time_limit
+        self.warm_start_from = warm_start_from
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.density = density
+        self.kinds = kinds
+        self.bins = bins
+        self.domain = domain
+        self.missing = missing
+        self.unknown = unknown
+
+    def _posterior(self, domain: Domain) -> LeafSparse:
+        return LeafSparse(self.expected_leaves, self.pseudocount)

@@ -1,0 +1,253 @@
+"""Simulated annealing for leaf-sparse and branch-sparse trees.
+
+Several chains look for a tree, each by a recipe of its own: from the root by the paper's moves on single splits, or
+from a grown tree by removing subtrees and growing them again. Then chains that start from the best tree polish it,
+round after round, until a round brings no more. A table of very many rows is searched on a sample of them, and the
+best trees are counted and refined on all rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.kernels import moves
+from sparsedensity.posterior import LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search.base import run
+from sparsedensity.search.chain import ARCHIVED, FEW_REGIONS, KINDS, Chain, Cooling, Recipe, region_count
+from sparsedensity.search.greedy import Greedy
+from sparsedensity.search.space import AnyProblem, limit_of, on_grid
+from sparsedensity.structures import Structure, Tree, canonical
+from sparsedensity.table import Codes, Floats, Table
+
+MOST_ROWS = 200_000
+"""Tables with more distinct rows are searched on a sample."""
+SAMPLE = 60_000
+PASSES = 12
+"""How often all values may be read while a tree is refined on all rows."""
+POLISHERS = 2
+RESTARTS_SHARE = 0.6
+"""The share of a time limit for the restarts; the rest is for polishing."""
+MOST_ROUNDS = 8
+ENOUGH = 2e-4
+"""A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
+SHORT = 10
+"""Moves at each size of the path."""
+RECIPES = (
+    Recipe(0.0, 0.0, 0.03, 0.5, 0.5),
+    Recipe(0.5, 0.3, 0.003, 1.0, 1.0),
+    Recipe(0.0, 0.0, 0.1, 1.0, 1.0),
+    Recipe(0.7, 0.5, 0.003, 0.5, 0.5),
+)
+POLISH = Recipe(0.0, 0.0, 0.002, 1.0, 0.7)
+REFINE = POLISH._replace(noise=0.2, trust=0.5)
+
+
+@dataclass(frozen=True)
+class Anneal:
+    """Simulated annealing in several restarts, then rounds that polish the best tree."""
+
+    restarts: int = 4
+    iterations: int | None = None
+    """Proposals per restart; ``None`` derives a budget from the size of the problem."""
+    cooling: Cooling = "geometric"
+    epsilon: float = 0.01
+    """The share of structural changes among the paper's moves."""
+    starts: tuple[Tree, ...] = ()
+    """Trees to start from instead of the greedy one; every second restart starts from the root."""
+    effort: float = 1.0
+    """A factor to the budget that is derived."""
+    jobs: int = 1
+    seconds: float | None = None
+    """A time budget that the cooling is fitted into."""
+    name: str = "anneal"
+
+    def init(self, problem: AnyProblem, rng: np.random.Generator) -> Annealing:
+        """The chains before their first block."""
+        rows, weights = problem.engine.table.codes, on_grid(problem.engine.table.weights)
+        is_sample = len(rows) > MOST_ROWS
+        if is_sample:
+            rows, weights = sample_of(rows, weights, rng)
+        budget = self.effort * budget_of(problem, len(rows))
+        generators = rng.spawn(self.restarts + 2)[::-1]
+        state = Annealing(rows, weights, is_sample, budget, generators)
+        starts = self.starts or greedy_starts(problem, state)
+        for i in range(self.restarts):
+            recipe = RECIPES[i % len(RECIPES)]
+            start = starts[i // 2 % len(starts)] if starts and recipe.annealed == 0.0 else None
+            state.chains.append(self._chain(problem, state, recipe, start))
+        state.update()
+        state.bottom = state.log_posterior
+        return state
+
+    def step(self, problem: AnyProblem, state: Annealing, rng: np.random.Generator) -> Annealing:
+        """One block of every chain that is not done; when all are, the next stage."""
+        live = [chain for chain in state.chains if not chain.done]
+        share = state.share(self.seconds)
+        if self.jobs > 1 and len(live) > 1:
+            with ThreadPoolExecutor(self.jobs) as pool:
+                list(pool.map(lambda chain: chain.block(share), live))
+        else:
+            for chain in live:
+                chain.block(share)
+        state.update()
+        if all(chain.done for chain in state.chains):
+            self._next_stage(problem, state)
+        return state
+
+    def best(self, problem: AnyProblem, state: Annealing) -> Tree:
+        """The best tree of all chains; for the leaf-sparse posterior its canonical form."""
+        trees = [chain.tree(problem) for chain in state.finalists()]
+        tree = max(trees, key=problem.score)
+        return canonical(tree) if isinstance(problem.posterior, LeafSparse) else tree
+
+    def limited(self, problem: AnyProblem, state: Annealing, best: Structure) -> bool:
+        """Whether the limit was reached and one more leaf would have paid."""
+        if problem.max_leaves is None or best.n_leaves < problem.max_leaves:
+            return False
+        return max(state.finalists(), key=lambda chain: chain.score).wants_more
+
+    def archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Tree]:
+        """The best tree found for each number of leaves, after a short search at each."""
+        return self.every_size(problem, state, SHORT)
+
+    def every_size(self, problem: AnyProblem, state: Annealing, steps: int) -> dict[int, Tree]:
+        """From the best tree down to a single leaf, with so many moves at each size."""
+        best = max(state.finalists(), key=lambda chain: chain.score)
+        chain = self._chain(problem, state, POLISH, best.tree(problem))
+        found = chain.walk_down(steps)
+        for other in state.everyone():
+            for leaves, kept in other.kept.items():
+                if leaves not in found or kept.score > found[leaves].score:
+                    found[leaves] = kept
+        return {leaves: found[leaves].tree(problem) for leaves in sorted(found)}
+
+    def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> Chain:
+        chain = Chain(problem, state.rows, state.weights, recipe, state.generators.pop(), self.epsilon, self.cooling)
+        chain.budget = state.budget
+        chain.proposals = self.iterations
+        chain.start = start
+        return chain
+
+    def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
+        """After the restarts rounds of polishing; after them (for a sample) all rows; then the end."""
+        if state.stage == "search" and state.rounds < MOST_ROUNDS and state.gains():
+            ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
+            tree = ranked[0].tree(problem)
+            state.before_round, state.rounds = state.log_posterior, state.rounds + 1
+            state.keep_only([chain for chain in ranked if chain in state.chains][:POLISHERS])
+            for chain in state.chains:
+                chain.resume(POLISH, tree)
+        elif state.stage == "search" and state.is_sample:
+            self._to_all_rows(problem, state)
+        else:
+            state.finished = True
+
+    def _to_all_rows(self, problem: AnyProblem, state: Annealing) -> None:
+        """Count the best trees on all rows and go on with the best of them there."""
+        ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
+        tree = max((chain.tree(problem) for chain in ranked[:2]), key=problem.score)
+        state.keep_only([])
+        table = problem.engine.table
+        state.rows, state.weights, state.stage = table.codes, on_grid(table.weights), "all rows"
+        state.is_sample = False
+        chain = self._chain(problem, state, REFINE, tree)
+        chain.reads = PASSES * table.codes.size
+        state.chains = [chain]
+
+
+@dataclass
+class Annealing:
+    """Where an annealing search stands."""
+
+    rows: Codes
+    weights: Floats
+    is_sample: bool
+    budget: float
+    generators: list[np.random.Generator]
+    chains: list[Chain] = field(default_factory=list)
+    retired: list[Chain] = field(default_factory=list)
+    stage: Literal["search", "all rows"] = "search"
+    rounds: int = 0
+    before_round: float = -math.inf
+    bottom: float = -math.inf
+    """The log posterior of a single leaf."""
+    begin: float = field(default_factory=time.perf_counter)
+    log_posterior: float = -math.inf
+    leaves: int = 1
+    moves: int = 0
+    finished: bool = False
+    by_kind: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Moves proposed, accepted and leading to a new best tree, by kind."""
+
+    def share(self, seconds: float | None) -> float:
+        """How much of the time for the restarts has passed; 0 without a time limit."""
+        if seconds is None or self.rounds > 0:
+            return 0.0
+        return (time.perf_counter() - self.begin) / max(seconds * RESTARTS_SHARE, 1e-9)
+
+    def gains(self) -> bool:
+        """Whether the last round brought enough for another."""
+        return self.log_posterior - self.before_round > ENOUGH * (self.log_posterior - self.bottom)
+
+    def engine(self, problem: AnyProblem) -> MemoryEngine:
+        """The rows that are searched."""
+        return MemoryEngine(Table(problem.domain, self.rows, self.weights)) if self.is_sample else problem.engine
+
+    def finalists(self) -> list[Chain]:
+        """The chains whose scores count: on all rows if there are such."""
+        return self.chains if self.stage == "all rows" else self.everyone()
+
+    def everyone(self) -> list[Chain]:
+        """Every chain of this stage and of those before, the first first."""
+        return self.retired + self.chains
+
+    def keep_only(self, chains: list[Chain]) -> None:
+        """Retire the other chains, which gives back their memory."""
+        for chain in self.chains:
+            if chain not in chains:
+                chain.retire()
+                self.retired.append(chain)
+        self.chains = chains
+
+    def update(self) -> None:
+        """Sum up what the chains did."""
+        total = np.sum([chain.moves for chain in self.everyone()], axis=0)
+        self.by_kind = {kind: (int(a), int(b), int(c)) for kind, (a, b, c) in zip(KINDS, total, strict=True)}
+        self.moves = int(total[:, moves.PROPOSED].sum())
+        best = max(self.finalists(), key=lambda chain: chain.score)
+        self.log_posterior, self.leaves = best.score, best.leaves
+
+
+def budget_of(problem: AnyProblem, rows: int) -> float:
+    """Work for one chain, in units of about a nanosecond."""
+    values = int(problem.domain.starts[-1])
+    if region_count(problem) <= FEW_REGIONS:
+        return min(max(3e5 * region_count(problem), 8e7), 4e8)
+    return float(min(1.2e9, 4e5 * values**1.5 + 200.0 * rows * len(problem.domain)))
+
+
+def sample_of(rows: Codes, weights: Floats, rng: np.random.Generator) -> tuple[Codes, Floats]:
+    """Rows drawn by weight at equal steps from a random start; the drawn weight stands for the whole."""
+    ends = np.cumsum(weights)
+    n = float(ends[-1])
+    at = np.searchsorted(ends, (np.arange(SAMPLE) + rng.random()) * (n / SAMPLE), side="right")
+    drawn, times = np.unique(np.minimum(at, len(rows) - 1), return_counts=True)
+    return np.ascontiguousarray(rows[drawn]), on_grid(times.astype(np.float64) * (n / SAMPLE))
+
+
+def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:
+    """The greedy tree, where it is cheap to have."""
+    if not isinstance(problem.posterior, LeafSparse) or limit_of(problem) > 10 * ARCHIVED:
+        return ()
+    engine = state.engine(problem)
+    tree = run(Greedy(), Problem(engine, problem.posterior, problem.max_leaves)).structure
+    assert isinstance(tree, Tree)
+    return (tree,)

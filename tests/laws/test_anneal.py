@@ -1,0 +1,196 @@
+"""Laws of the annealing search: scores are true, limits are kept, seeds decide, starts are never lost."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.posterior import BranchSparse, LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search import Anneal, Budget, Greedy, anneal, chain, run
+from sparsedensity.structures import Tree
+from tests import naive
+from tests.naive_search import best_branch_sparse, best_leaf_sparse
+from tests.strategies import data_in, domains, positive, real_weights, shares, table_of, trees
+
+QUICK = Anneal(restarts=2, iterations=150)
+limits = st.none() | st.integers(1, 12)
+
+
+def found_by(search, table, posterior, max_leaves=None, seed=0):
+    return run(search, Problem(MemoryEngine(table), posterior, max_leaves), rng=np.random.default_rng(seed))
+
+
+@settings(max_examples=40)
+@given(domains(), st.data(), positive, positive, limits, st.integers(0, 99))
+def test_the_reported_score_of_a_leaf_sparse_tree_is_the_naive_one(domain, data, lam, a, most, seed):
+    rows = data.draw(data_in(domain, real_weights))
+    found = found_by(QUICK, table_of(domain, rows), LeafSparse(lam, a), most, seed)
+    assert found.log_posterior == pytest.approx(naive.leaf_sparse(found.structure, rows, lam, a), rel=1e-8, abs=1e-6)
+    assert found.trace[-1][1] == pytest.approx(found.log_posterior, rel=1e-7, abs=1e-5)
+    assert most is None or found.structure.n_leaves <= most
+
+
+@settings(max_examples=40)
+@given(domains(), st.data(), positive, positive, st.none() | shares, limits, st.integers(0, 99))
+def test_the_reported_score_of_a_branch_sparse_tree_is_the_naive_one(domain, data, lam, a, g, most, seed):
+    rows = data.draw(data_in(domain, real_weights))
+    found = found_by(QUICK, table_of(domain, rows), BranchSparse(lam, a, g), most, seed)
+    naively = naive.branch_sparse(found.structure, rows, lam, a, g)
+    assert found.log_posterior == pytest.approx(naively, rel=1e-8, abs=1e-6)
+    assert found.trace[-1][1] == pytest.approx(found.log_posterior, rel=1e-7, abs=1e-5)
+    assert most is None or found.structure.n_leaves <= most
+
+
+@settings(max_examples=25)
+@given(domains(), st.data(), positive, positive, limits)
+def test_it_is_never_below_the_greedy_tree(domain, data, lam, a, most):
+    table = table_of(domain, data.draw(data_in(domain)))
+    greedy = found_by(Greedy(), table, LeafSparse(lam, a), most)
+    found = found_by(QUICK, table, LeafSparse(lam, a), most)
+    assert found.log_posterior >= greedy.log_posterior - 1e-7 * abs(greedy.log_posterior)
+
+
+@settings(max_examples=25)
+@given(domains(), st.data(), positive, positive, st.none() | shares)
+def test_it_is_never_below_the_tree_it_starts_from(domain, data, lam, a, g):
+    table, start = table_of(domain, data.draw(data_in(domain))), data.draw(trees(domain))
+    posterior = BranchSparse(lam, a, g)
+    begin = Problem(MemoryEngine(table), posterior).score(start)
+    found = found_by(Anneal(restarts=1, iterations=20, starts=(start,)), table, posterior)
+    assert found.log_posterior >= begin - 1e-7 * abs(begin)
+
+
+@settings(max_examples=25)
+@given(domains(), st.data(), st.integers(2, 12))
+def test_every_size_of_the_archive_is_a_tree_of_that_size_within_the_limit(domain, data, most):
+    found = found_by(QUICK, table_of(domain, data.draw(data_in(domain))), LeafSparse(), most)
+    assert set(found.archive) <= set(range(1, most + 1))
+    assert {size: tree.n_leaves for size, tree in found.archive.items()} == {size: size for size in found.archive}
+    assert found.structure.n_leaves in found.archive
+
+
+@pytest.mark.parametrize("posterior", [LeafSparse(), BranchSparse(feature_probability=0.4)])
+def test_the_same_seed_gives_the_same_tree_whatever_the_number_of_jobs(posterior):
+    truth = datasets.random_tree(rows=800, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
+    table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
+    runs = [
+        found_by(Anneal(iterations=2000, jobs=jobs), table, posterior, 20, seed)
+        for jobs, seed in ((1, 5), (3, 5), (1, 6))
+    ]
+    assert runs[0].structure.splits() == runs[1].structure.splits()
+    assert runs[0].by_kind == runs[1].by_kind
+    assert runs[0].by_kind != runs[2].by_kind
+
+
+def test_the_record_counts_every_kind_of_move():
+    tree = LeafSparseTree(random_state=1).fit(datasets.titanic())
+    record = tree.search_.by_kind
+    assert set(record) == set(chain.KINDS)
+    assert sum(proposed for proposed, _, _ in record.values()) == tree.search_.moves
+    assert all(better <= accepted <= proposed for proposed, accepted, better in record.values())
+    assert all(record[kind][0] > 0 for kind in ("expand", "shrink", "regroup", "merge", "structure", "rebuild"))
+    assert tree.search_.restarts == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("expected", [5, 8, 10])
+def test_the_leaf_sparse_tree_of_titanic_is_the_optimum_from_every_seed(expected, seed):
+    frame = datasets.titanic()
+    tree = LeafSparseTree(expected_leaves=expected, random_state=seed).fit(frame)
+    assert tree.log_posterior_ == pytest.approx(best_leaf_sparse(tree.domain_, rows_of(tree, frame), expected, 2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("expected", [2, 3])
+def test_the_branch_sparse_tree_of_titanic_is_the_optimum_from_every_seed(expected, seed):
+    frame = datasets.titanic()
+    tree = BranchSparseTree(expected_branches=expected, random_state=seed).fit(frame)
+    assert tree.log_posterior_ == pytest.approx(best_branch_sparse(tree.domain_, rows_of(tree, frame), expected, 2))
+
+
+def rows_of(tree, frame):
+    codes = [tuple(tree.domain_[i].code(value) for i, value in enumerate(row)) for row in frame.rows()]
+    return [(row, float(n)) for row, n in Counter(codes).items()]
+
+
+def test_random_halves_of_the_simulated_data_give_back_the_six_leaves_that_made_them():
+    frame = datasets.simulated()
+    whole = LeafSparseTree(expected_leaves=5).fit(frame)
+    made = leaves_of(whole)
+    assert len(made) == 6
+    rng, hits = np.random.default_rng(0), 0
+    for seed in range(100):
+        half = frame[np.sort(rng.permutation(len(frame))[: len(frame) // 2])]
+        tree = LeafSparseTree(expected_leaves=5, domain=whole.domain_, random_state=seed).fit(half)
+        hits += leaves_of(tree) == made
+    assert hits >= 95
+
+
+def leaves_of(tree):
+    return {region.allowed for region in tree.structure_.regions}
+
+
+def test_a_table_of_many_rows_is_searched_on_a_sample_and_scored_on_all_rows(monkeypatch):
+    monkeypatch.setattr(anneal, "MOST_ROWS", 300)
+    monkeypatch.setattr(anneal, "SAMPLE", 200)
+    truth = datasets.random_tree(rows=3000, sizes=[3, 4, 2, 5, 3, 4], leaves=10, seed=4)
+    rows = [(tuple(row), 1.0) for row in truth.codes.tolist()]
+    table = table_of(truth.domain, rows)
+    assert len(table) > 300
+    found = found_by(QUICK, table, LeafSparse(), 15)
+    counted = [(tuple(row), w) for row, w in zip(table.codes.tolist(), table.weights.tolist(), strict=True)]
+    assert found.log_posterior == pytest.approx(naive.leaf_sparse(found.structure, counted, 8, 2))
+    greedy = found_by(Greedy(), table, LeafSparse(), 15)
+    assert found.log_posterior >= greedy.log_posterior
+
+
+def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
+    make = chain.make_space
+    small = {"regions": 130, "worths": 130, "allowed": 130, "counts": 3}
+
+    def little(*given):
+        space = make(*given)
+        return space._replace(**{name: getattr(space, name)[:rows].copy() for name, rows in small.items()})
+
+    truth = datasets.random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
+    table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
+    monkeypatch.setattr(chain, "make_space", little)
+    found = found_by(Anneal(iterations=3000, restarts=2), table, LeafSparse(), 8)
+    assert found.trace[-1][1] == pytest.approx(found.log_posterior)
+    assert found.structure.n_leaves <= 8
+
+
+def test_ctrl_c_and_time_limits_hand_back_the_best_so_far():
+    truth = datasets.random_tree(rows=2000, sizes=[4] * 8, leaves=30, seed=3)
+    table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
+    problem = Problem(MemoryEngine(table), LeafSparse(), 30)
+
+    def interrupt(state, seconds):
+        if state.moves > 1000:
+            raise KeyboardInterrupt
+
+    stopped = run(Anneal(jobs=2), problem, watch=[interrupt])
+    limited = run(Anneal(seconds=0.05), problem, budget=Budget(seconds=0.05))
+    assert (stopped.reason, limited.reason) == ("interrupted", "time limit")
+    for found in (stopped, limited):
+        assert found.log_posterior == pytest.approx(problem.score(found.structure))
+
+
+def test_the_limit_binds_only_where_one_more_leaf_would_pay():
+    titanic = datasets.titanic()
+    assert LeafSparseTree(max_leaves=4).fit(titanic).search_.limit_binds
+    assert not LeafSparseTree(max_leaves=9).fit(titanic).search_.limit_binds
+    assert not LeafSparseTree(max_leaves=None).fit(titanic).search_.limit_binds
+
+
+@pytest.mark.parametrize(("cooling", "restarts"), list(itertools.product(["geometric", "linear"], [1, 3])))
+def test_any_schedule_and_number_of_restarts_gives_a_whole_tree(cooling, restarts):
+    tree = LeafSparseTree(cooling=cooling, restarts=restarts, iterations=500).fit(datasets.titanic())
+    assert isinstance(tree.structure_, Tree)
+    assert sum(leaf.probability for leaf in tree.leaves_) == pytest.approx(1)
