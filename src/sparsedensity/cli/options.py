@@ -103,7 +103,7 @@ class ModelOptions:
         table = read_data(name, weight=self.weight, drop=self.drop)
         model = self._model(table)
         if not self.quiet and model.needs_compiling():
-            note("compiling the search, once for this machine: some ten seconds")
+            note("compiling the search: once for this machine, for about half a minute")
         model.fit(table.frame, sample_weight=table.weights)
         return model, table
 

@@ -27,7 +27,6 @@ from sparsedensity.kernels.regions import (
     WORK,
     ask,
     draw,
-    dream,
     group,
     inner,
     learn,
@@ -48,7 +47,7 @@ LEAVES, INNER, FEATURES, HIGH, FREE, USES = 0, 1, 2, 3, 4, 5
 EXPAND, SHRINK, REGROUP, MERGE, STRUCTURE, EXCHANGE, REBUILD = (np.int64(kind) for kind in range(7))
 PROPOSED, ACCEPTED, BETTER = 0, 1, 2
 # Places in `knobs`.
-STEPS, HOT, EPSILON, LIMIT, NOISE, WILD, SLACK, TRUST, BLIND, DREAMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+STEPS, HOT, EPSILON, LIMIT, NOISE, WILD, SLACK, TRUST, BLIND = 0, 1, 2, 3, 4, 5, 6, 7, 8
 NONE, ROOT = np.int64(-1), np.int64(0)
 
 
@@ -337,8 +336,6 @@ def rebuild(s, t, spare, best, moves, knobs, rng):
         limited = meta[LEAVES] >= limit - 1 and meta[INNER] > 0
         if limited:
             price = max(price, cheapest(t)[0])
-        for _ in range(int(knobs[DREAMS])):
-            dream(s, price, 4, rng)
         trust, node = knobs[TRUST] if rng.random() < 0.5 else 0.0, ROOT
         if trust > 0.0 and rng.random() < 0.25:
             node = nodes[int(rng.random() * meta[LEAVES]), LEAF_LIST]

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from sparsedensity.kernels import kernel
+
 # Called from other kernels only: compiled with their caller, so neither a cache nor a wrapper of its own.
 inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 
@@ -24,7 +26,7 @@ KEY, SLOT, ORIGIN, BEGIN, LENGTH, BEST, KNOWN_LEAVES, KNOWN_FEATURE = 0, 1, 2, 3
 WEIGHT, BEST_GAIN, KNOWN_GAIN = 0, 1, 2
 # Rows of `ints` and `floats`: room to work in.
 USED, LABEL, ORDER, NAMES, PART_KEY, PATH, BACK = 0, 1, 2, 3, 4, 5, 21
-DEEPEST = BACK - PATH
+DEEPEST, STUDIES = BACK - PATH, 4
 DENSITY, PART_WEIGHT, PART_SPACE, WEIGHTS, SPACES, SUMS = 0, 1, 2, 3, 4, 5
 # Places in ints[USED].
 REGIONS, SLOTS, ROWS, READ, WORK, GROUPS, FULL, FORGOTTEN = 0, 1, 2, 3, 4, 5, 6, 7
@@ -393,30 +395,32 @@ def divide(s, region, shake, rng):
     return f
 
 
-@inner
-def dream(s, price, studies, rng):
+@kernel
+def dream(s, price, trials, rng):
     """Walk down drawn divisions from the root to a small region; on the way back, learn what they are worth."""
-    depth, region, path = 0, np.int64(0), s.ints[PATH:]
-    while depth < DEEPEST and s.ints[USED, REGIONS] + MOST_GROUPS < s.regions.shape[0]:
-        ask(s, region, rng)
-        f, values = divide(s, region, 1.0, rng), s.allowed.shape[1]
-        if f < 0 or group(s, region, f) == NOTHING:
-            break
-        path[depth, values], path[depth, values + 1] = region, f
-        for value in range(s.features[f, START], s.features[f, STOP]):
-            path[depth, value] = s.ints[LABEL, value]
-        depth += 1
-        region = region_of(s, region, f, np.int64(rng.random() * s.ints[USED, GROUPS]))
-        if s.worths[region, WEIGHT] <= 0.0:
-            break
-    for step in range(depth - 1, -1, -1):
-        region, f = path[step, values], path[step, values + 1]
-        ask(s, region, rng)
-        for value in range(s.features[f, START], s.features[f, STOP]):
-            s.ints[LABEL, value] = path[step, value]
-        consider(s, region, f, price)
-        for _ in range(studies):
+    path, values = s.ints[PATH:], s.allowed.shape[1]
+    for _ in range(trials):
+        depth, region = 0, np.int64(0)
+        while depth < DEEPEST and s.ints[USED, REGIONS] + MOST_GROUPS < s.regions.shape[0]:
+            ask(s, region, rng)
             f = divide(s, region, 1.0, rng)
-            if f >= 0:
-                consider(s, region, f, price)
-    s.ints[USED, WORK] += 500 * depth * (studies + 2)
+            if f < 0 or group(s, region, f) == NOTHING:
+                break
+            path[depth, values], path[depth, values + 1] = region, f
+            for value in range(s.features[f, START], s.features[f, STOP]):
+                path[depth, value] = s.ints[LABEL, value]
+            depth += 1
+            region = region_of(s, region, f, np.int64(rng.random() * s.ints[USED, GROUPS]))
+            if s.worths[region, WEIGHT] <= 0.0:
+                break
+        for step in range(depth - 1, -1, -1):
+            region, f = path[step, values], path[step, values + 1]
+            ask(s, region, rng)
+            for value in range(s.features[f, START], s.features[f, STOP]):
+                s.ints[LABEL, value] = path[step, value]
+            consider(s, region, f, price)
+            for _ in range(STUDIES):
+                f = divide(s, region, 1.0, rng)
+                if f >= 0:
+                    consider(s, region, f, price)
+        s.ints[USED, WORK] += 500 * depth * (STUDIES + 2)

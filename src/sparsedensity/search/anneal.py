@@ -30,8 +30,10 @@ from sparsedensity.table import Codes, Floats, Table
 MOST_ROWS = 200_000
 """Tables with more distinct rows are searched on a sample."""
 SAMPLE = 60_000
-PASSES = 12
-"""How often all values may be read while a tree is refined on all rows."""
+SAMPLE_BUDGET, SAMPLE_ROUNDS = 2.5e8, 1
+"""A sample deserves no more work than that: its best tree is not quite that of all rows."""
+PASSES, MOST_REFINED = 3, 50_000_000
+"""How often all values may be read while a tree is refined on all rows, and up to how many values it is."""
 POLISHERS = 2
 RESTARTS_SHARE = 0.6
 """The share of a time limit for the restarts; the rest is for polishing."""
@@ -75,7 +77,7 @@ class Anneal:
         is_sample = len(rows) > MOST_ROWS
         if is_sample:
             rows, weights = sample_of(rows, weights, rng)
-        budget = self.effort * budget_of(problem, len(rows))
+        budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(rows)))
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(rows, weights, is_sample, budget, generators)
         starts = self.starts or greedy_starts(problem, state)
@@ -121,16 +123,16 @@ class Anneal:
     def every_size(self, problem: AnyProblem, state: Annealing, steps: int) -> dict[int, Tree]:
         """From the best tree down to a single leaf, with so many moves at each size."""
         best = max(state.finalists(), key=lambda chain: chain.score)
-        chain = self._chain(problem, state, POLISH, best.tree(problem))
-        found = chain.walk_down(steps)
-        for other in state.everyone():
+        found = self._chain(problem, state, POLISH, best.tree(problem)).walk_down(steps)
+        for other in state.retired if state.stage == "all rows" else state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
                     found[leaves] = kept
         return {leaves: found[leaves].tree(problem) for leaves in sorted(found)}
 
     def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> Chain:
-        chain = Chain(problem, state.rows, state.weights, recipe, state.generators.pop(), self.epsilon, self.cooling)
+        rows, weights = state.rows, state.weights
+        chain = Chain(problem, rows, weights, recipe, state.generators.pop(), self.epsilon, self.cooling)
         chain.budget = state.budget
         chain.proposals = self.iterations
         chain.start = start
@@ -138,7 +140,8 @@ class Anneal:
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
         """After the restarts rounds of polishing; after them (for a sample) all rows; then the end."""
-        if state.stage == "search" and state.rounds < MOST_ROUNDS and state.gains():
+        rounds = SAMPLE_ROUNDS if state.is_sample else MOST_ROUNDS
+        if state.stage == "search" and state.rounds < rounds and state.gains():
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             tree = ranked[0].tree(problem)
             state.before_round, state.rounds = state.log_posterior, state.rounds + 1
@@ -151,15 +154,19 @@ class Anneal:
             state.finished = True
 
     def _to_all_rows(self, problem: AnyProblem, state: Annealing) -> None:
-        """Count the best trees on all rows and go on with the best of them there."""
-        ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
-        tree = max((chain.tree(problem) for chain in ranked[:2]), key=problem.score)
+        """Count the best trees on all rows, and go on with the best of them there unless that would take long."""
+        table, state.stage = problem.engine.table, "all rows"
+        ranked = sorted(state.everyone(), key=lambda chain: -chain.score)[:2]
+        scored = [(problem.score(chain.tree(problem)), chain) for chain in ranked]
+        score, best = max(scored, key=lambda pair: pair[0])
         state.keep_only([])
-        table = problem.engine.table
-        state.rows, state.weights, state.stage = table.codes, on_grid(table.weights), "all rows"
-        state.is_sample = False
-        chain = self._chain(problem, state, REFINE, tree)
-        chain.reads = PASSES * table.codes.size
+        if table.codes.size > MOST_REFINED:
+            best.score, state.chains, state.finished = score, [best], True
+            return
+        tree = best.tree(problem)
+        rows, weights = table.codes, on_grid(table.weights)
+        chain = Chain(problem, rows, weights, REFINE, state.generators.pop(), self.epsilon, self.cooling)
+        chain.start, chain.reads = tree, PASSES * table.codes.size
         state.chains = [chain]
 
 

@@ -138,10 +138,13 @@ def run(
     except KeyboardInterrupt:
         reason = "interrupted"
     structure = search.best(problem, state)
+    log_posterior = problem.score(structure)
+    if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
+        trace.append((time.perf_counter() - begin, log_posterior))
     return Found(
         method=search.name,
         structure=structure,
-        log_posterior=problem.score(structure),
+        log_posterior=log_posterior,
         reason=reason,
         moves=state.moves,
         seconds=time.perf_counter() - begin,

@@ -23,6 +23,8 @@ FEW_REGIONS = 1e5
 """A problem with so few regions is explored in dreams as well, and a chain stops when it found nothing for long."""
 DREAMS = 5
 PATIENCE = 0.25
+SHORT_SHARE = 0.25
+"""The share of a budget for the short searches at every size together."""
 BLOCK = 3e7
 """Work between two looks at the clock: some tens of milliseconds."""
 WORK_PER_PROPOSAL = 5e4
@@ -89,7 +91,7 @@ class Chain:
         recipe: Recipe,
         rng: np.random.Generator,
         epsilon: float,
-        cooling: Cooling,
+        cooling: Cooling = "geometric",
     ) -> None:
         self.problem, self.recipe, self.rng, self.cooling, self.epsilon = problem, recipe, rng, cooling, epsilon
         self.rows, self.weights = rows, weights
@@ -174,6 +176,7 @@ class Chain:
         else:
             steps = 10 if self.reads is None else 1
             hot = self._cooled(self.recipe.rebuild_hot, 1e-5, (x - annealed) / (1.0 - annealed))
+            self._dream(steps * self.dreams)
             self._rebuild(steps, hot, self.recipe)
 
     def _cooled(self, hot: float, cold: float, x: float) -> float:
@@ -190,8 +193,14 @@ class Chain:
         moves.rebuild(self.space, *self.trees, self.moves, self._knobs(steps, hot, recipe), self.rng)
         self._account()
 
+    def _dream(self, trials: int) -> None:
+        """Explore regions at the price of a leaf of the current tree."""
+        if trials:
+            leaves, sizes = int(self.trees[0].meta[moves.LEAVES]), self.space.sizes
+            regions.dream(self.space, float(sizes[leaves] - sizes[leaves + 1]), trials, self.rng)
+
     def _knobs(self, steps: int, hot: float, recipe: Recipe) -> Floats:
-        shape = [recipe.noise, recipe.wild, recipe.slack, recipe.trust, recipe.blind, self.dreams]
+        shape = [recipe.noise, recipe.wild, recipe.slack, recipe.trust, recipe.blind]
         return np.array([steps, hot, self.epsilon, self.limit, *shape], np.float64)
 
     def _account(self) -> None:
@@ -247,7 +256,7 @@ class Chain:
             self.limit = size
             copy_tree(best, tree)
             best.gains[0, moves.SCORE] = -np.inf
-            self._rebuild(steps, 0.1, self.recipe)
+            self._rebuild(steps if self.spent < SHORT_SHARE * self.budget else 0, 0.1, self.recipe)
             if tree.gains[0, moves.SCORE] > best.gains[0, moves.SCORE]:
                 copy_tree(tree, best)
             leaves = int(best.meta[moves.LEAVES])
