@@ -1,0 +1,300 @@
+"""The best trees of every region at a price per leaf, for the two methods.
+
+At a fixed price per leaf both posteriors add up: over the leaves (method I) or over the nodes (method II). One pass
+over all regions, parts before wholes, then knows the best tree of each. What a pass leaves behind also tells how much
+any other choice at any region loses, which is all that near-optimal trees and open numbers of leaves need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import gammaln
+
+from sparsedensity.kernels import exact as kernels
+from sparsedensity.posterior import BranchSparse, LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search.lattice import Ints, Lattice
+from sparsedensity.structures import Tree
+from sparsedensity.structures.tree import Split
+from sparsedensity.table import Floats
+
+PARTINGS_A_STEP = 20_000_000
+"""How many partings are tried before a time limit or Ctrl-C is looked at."""
+
+ROUNDING = 1e-10
+"""Sums this close may be the same one, added up in another order."""
+
+
+class Choice(NamedTuple):
+    """One thing to do with a region: its parts (none: a leaf), and how much less good that is than the best."""
+
+    loss: float
+    feature: int
+    parts: tuple[int, ...]
+
+
+class Plan(NamedTuple):
+    """A tree over numbered regions."""
+
+    region: int
+    feature: int
+    parts: tuple[Plan, ...]
+
+    def leaves(self) -> Iterator[int]:
+        """The regions of the leaves."""
+        if not self.parts:
+            yield self.region
+        for part in self.parts:
+            yield from part.leaves()
+
+    def features(self) -> int:
+        """The features split on, as a bit mask."""
+        mask = 1 << self.feature if self.parts else 0
+        for part in self.parts:
+            mask |= part.features()
+        return mask
+
+
+class Tables(Protocol):
+    """The best trees of all regions at one price per leaf."""
+
+    lattice: Lattice
+    price: float
+
+    def solve(self, price: float) -> Iterator[int]:
+        """Find the best trees at a price; yields the number of regions done since the last time."""
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain, the price of its leaves taken off."""
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf, without the price."""
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region: of equals a leaf, then the lowest column."""
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """Everything to do with a region that loses at most some slack."""
+
+
+class LeafTables:
+    """Method I: the sum over leaves of lnG(n_l + a) - lnG(a) - n_l ln V_l. Two groups at a time reach every tree."""
+
+    def __init__(self, lattice: Lattice, problem: Problem[LeafSparse]) -> None:
+        a, weights = problem.posterior.pseudocount, lattice.weights(problem.engine)
+        self.lattice, self.price = lattice, math.nan
+        self.leaf: Floats = gammaln(weights + a) - gammaln(a)
+        weights *= lattice.log_volumes()
+        self.leaf -= weights
+        self.value = weights
+        """Filled by a pass; takes the place of the weights."""
+
+    def solve(self, price: float) -> Iterator[int]:
+        """One pass over all regions."""
+        self.price = math.nan
+        for begin, end in blocks(self.lattice):
+            kernels.best_sums(self.leaf, price, self.lattice.partings, begin, end, self.value)
+            yield int(end - begin)
+        self.price = price
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain."""
+        return float(self.value[-1])
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf."""
+        return float(self.leaf[-1])
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region."""
+        return min(self.choices(region, ROUNDING), key=_loss)
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """A leaf, and every parting in two."""
+        best, partings = self.value[region], self.lattice.partings
+        if (loss := best - (self.leaf[region] - self.price)) <= slack:
+            yield Choice(float(loss), -1, ())
+        for feature in self.lattice.features:
+            base, span = _line(self.lattice, region, feature)
+            first, rest = base + partings.first[span], base + partings.rest[span]
+            losses = best - (self.value[first] + self.value[rest])
+            for i in np.flatnonzero(losses <= slack):
+                yield Choice(float(losses[i]), feature, (int(first[i]), int(rest[i])))
+
+
+class BranchTables:
+    """Method II: the sum over nodes, with chains of groups along each feature for splits in more than two.
+
+    A region's entry is what it adds as a child: its own best sum, and ln lambda + lnG(n + a) - lnG(a). What else its
+    parent pays depends on the parent's weight and on the number of its branches alone.
+    """
+
+    def __init__(self, lattice: Lattice, problem: Problem[BranchSparse]) -> None:
+        posterior = problem.posterior
+        rate, a = posterior.expected_branches, posterior.pseudocount
+        weights = lattice.weights(problem.engine)
+        distinct, of = np.unique(weights, return_inverse=True)
+        groups = np.arange(max(lattice.domain.sizes) + 1)
+        self.lattice, self.price = lattice, math.nan
+        self.weight = of.astype(np.int32)
+        self.child: Floats = math.log(rate) + gammaln(distinct + a) - gammaln(a)
+        self.head: Floats = (
+            -rate - gammaln(groups + 1.0) + gammaln(np.maximum(groups, 1) * a) - gammaln(distinct[:, None] + groups * a)
+        )
+        weights *= lattice.log_volumes()
+        self.leaf: Floats = -rate - weights
+        self.value = weights
+        """Filled by a pass; takes the place of the weights."""
+
+    def solve(self, price: float) -> Iterator[int]:
+        """One pass over all regions."""
+        self.price = math.nan
+        chains = _chains(self.lattice)
+        for begin, end in blocks(self.lattice):
+            kernels.best_branches(
+                self.leaf,
+                price,
+                self.lattice.partings,
+                chains,
+                self.weight,
+                self.head,
+                self.child,
+                begin,
+                end,
+                self.value,
+            )
+            yield int(end - begin)
+        self.price = price
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain."""
+        return self._own(self.lattice.root)
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf."""
+        return float(self.leaf[-1])
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region."""
+        head = self.head[self.weight[region]]
+        best = Choice(self._own(region) - float(self.leaf[region] - self.price), -1, ())
+        for feature in self.lattice.features:
+            line = _Line(self, region, feature)
+            for groups in range(2, line.size + 1):
+                loss = self._own(region) - float(line.chains[line.digit, groups] + head[groups])
+                if loss < best.loss - ROUNDING:
+                    best = Choice(loss, feature, line.best_grouping(groups))
+        return best
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """A leaf, and every grouping along every feature."""
+        best, head = self._own(region), self.head[self.weight[region]]
+        if (loss := best - float(self.leaf[region] - self.price)) <= slack:
+            yield Choice(loss, -1, ())
+        for feature in self.lattice.features:
+            line = _Line(self, region, feature)
+            for groups in range(2, line.size + 1):
+                target = line.chains[line.digit, groups]
+                loss = best - float(target + head[groups])
+                if loss <= slack:
+                    for extra, parts in line.groupings(line.digit, groups, slack - loss):
+                        yield Choice(loss + extra, feature, parts)
+
+    def _own(self, region: int) -> float:
+        """A region's best sum, without what it adds as a child."""
+        return float(self.value[region] - self.child[self.weight[region]])
+
+
+class _Line:
+    """All regions that differ from one in a single feature, with the best chains of groups among them."""
+
+    def __init__(self, tables: BranchTables, region: int, feature: int) -> None:
+        lattice = tables.lattice
+        self.sides, self.stride = lattice.sides[feature], lattice.strides[feature]
+        self.digit = lattice.digit(region, feature)
+        self.base = region - self.digit * self.stride
+        self.size = self.sides.masks[self.digit].bit_count()
+        self.chains = np.full((self.digit + 1, lattice.domain.sizes[feature] + 1), -np.inf)
+        kernels.line_chains(tables.value, lattice.partings, feature, self.base, self.digit, self.chains)
+
+    def best_grouping(self, groups: int) -> tuple[int, ...]:
+        """The best division of the region itself into so many groups."""
+        side, parts = self.digit, []
+        for left in range(groups, 1, -1):
+            span = slice(self.sides.start[side], self.sides.start[side + 1])
+            first, rest = self.sides.first[span], self.sides.rest[span]
+            place = np.argmax(self.chains[first, 1] + self.chains[rest, left - 1])
+            parts.append(self.base + int(first[place]) * self.stride)
+            side = int(rest[place])
+        return (*parts, self.base + side * self.stride)
+
+    def groupings(self, side: int, groups: int, slack: float) -> Iterator[tuple[float, tuple[int, ...]]]:
+        """Every division of a side into so many groups that loses at most some slack to the best of them."""
+        if groups == 1:
+            yield 0.0, (self.base + side * self.stride,)
+            return
+        span = slice(self.sides.start[side], self.sides.start[side + 1])
+        first, rest = self.sides.first[span], self.sides.rest[span]
+        losses = self.chains[side, groups] - (self.chains[first, 1] + self.chains[rest, groups - 1])
+        for i in np.flatnonzero(losses <= slack):
+            loss, own = float(losses[i]), self.base + int(first[i]) * self.stride
+            for extra, others in self.groupings(int(rest[i]), groups - 1, slack - loss):
+                yield loss + extra, (own, *others)
+
+
+def best_plan(tables: Tables, region: int) -> Plan:
+    """The best tree of a region after a pass."""
+    choice = tables.choice(region)
+    return Plan(region, choice.feature, tuple(best_plan(tables, part) for part in choice.parts))
+
+
+def tree_of(lattice: Lattice, plan: Plan) -> Tree:
+    """The tree that a plan describes."""
+    splits: list[Split] = [None]
+    stack = [(plan, 0)]
+    while stack:
+        own, node = stack.pop()
+        if own.parts:
+            codes = [lattice.codes(part.region, own.feature) for part in own.parts]
+            splits[node] = (own.feature, [(some, len(splits) + i) for i, some in enumerate(codes)])
+            stack += [(part, len(splits) + i) for i, part in enumerate(own.parts)]
+            splits += [None] * len(own.parts)
+    return Tree.of_splits(lattice.domain, splits)
+
+
+def blocks(lattice: Lattice) -> Iterator[tuple[np.int64, np.int64]]:
+    """The regions in runs that take a fraction of a second each."""
+    a_region = sum(len(own.first) / len(own.masks) for own in lattice.sides)
+    length = max(1, int(PARTINGS_A_STEP / max(a_region, 1.0)))
+    for begin in range(0, lattice.regions, length):
+        yield np.int64(begin), np.int64(min(begin + length, lattice.regions))
+
+
+def _line(lattice: Lattice, region: int, feature: int) -> tuple[int, slice]:
+    """The region number with a feature's digit at 0, and the place of the partings of its side."""
+    digit, partings = lattice.digit(region, feature), lattice.partings
+    side = partings.side[feature] + digit
+    return region - digit * lattice.strides[feature], slice(partings.start[side], partings.start[side + 1])
+
+
+def _chains(lattice: Lattice) -> kernels.Chains:
+    """Room for the chains of every feature; those of two values are never read again."""
+    counts = zip(lattice.domain.sizes, lattice.strides, lattice.counts, strict=True)
+    block: Ints = np.array([stride * count if size > 2 else 1 for size, stride, count in counts], np.int64)
+    width: Ints = np.maximum(np.array(lattice.domain.sizes, np.int64) - 1, 1)
+    ends = np.cumsum(block * width)
+    return kernels.Chains(np.empty(ends[-1]), ends - block * width, width, block)
+
+
+def _loss(choice: Choice) -> float:
+    return choice.loss

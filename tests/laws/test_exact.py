@@ -1,0 +1,109 @@
+"""Exact search finds the optimum of every small problem, proves it, and bounds every other tree."""
+
+import math
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.posterior import BranchSparse, LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search import Exact, run
+from sparsedensity.search.lattice import Lattice, count_sides
+from tests.naive_search import (
+    Regions,
+    best_branch_sparse,
+    best_leaf_sparse,
+    branch_sparse_of,
+    every_tree,
+)
+from tests.strategies import data_in, domains, features, positive, shares, table_of
+
+MOST_REGIONS = 500
+
+
+def close(value):
+    return pytest.approx(value, rel=1e-8, abs=1e-7)
+
+
+def small(domain):
+    return math.prod(count_sides(feature)[0] for feature in domain) <= MOST_REGIONS
+
+
+def problem_of(domain, rows, posterior, most=None):
+    return Problem(MemoryEngine(table_of(domain, rows)), posterior, most)
+
+
+def region_of(lattice, number):
+    """A region of the product as the naive search spells it."""
+    return tuple(frozenset(lattice.codes(number, f)) for f in range(len(lattice.domain)))
+
+
+@given(features(most=5))
+def test_sides_are_counted_without_listing_them(feature):
+    from sparsedensity.search.lattice import sides_of
+
+    sides = sides_of(feature)
+    assert count_sides(feature) == (len(sides.masks), len(sides.first))
+    assert len(set(sides.masks)) == len(sides.masks)
+
+
+@settings(max_examples=40)
+@given(domains(), st.data())
+def test_every_region_is_counted_and_its_parts_come_before_it(domain, data):
+    assume(small(domain))
+    rows = data.draw(data_in(domain))
+    lattice, regions = Lattice.over(domain), Regions(domain, rows)
+    weights = lattice.weights(MemoryEngine(table_of(domain, rows)))
+    log_volumes = lattice.log_volumes()
+    numbers = {region_of(lattice, number): number for number in range(lattice.regions)}
+    assert len(numbers) == lattice.regions
+    assert numbers[regions.whole] == lattice.root
+    for region, number in numbers.items():
+        assert weights[number] == close(regions.weight(region))
+        assert log_volumes[number] == close(regions.log_volume(region))
+        for _, parts in regions.children(region):
+            assert all(numbers[part] < number for part in parts)
+
+
+@settings(max_examples=150)
+@given(domains(), st.data(), positive, positive, st.none() | st.integers(1, 9))
+def test_the_exact_leaf_sparse_tree_is_the_optimum(domain, data, lam, a, most):
+    assume(small(domain))
+    rows = data.draw(data_in(domain))
+    found = run(Exact(), problem_of(domain, rows, LeafSparse(lam, a), most))
+    assert found.log_posterior == close(best_leaf_sparse(domain, rows, lam, a, most))
+    assert found.proven
+    assert found.gap == 0
+    assert most is None or found.structure.n_leaves <= most
+    unlimited = best_leaf_sparse(domain, rows, lam, a)
+    if most is not None and abs(unlimited - found.log_posterior) > 1e-6 and found.structure.n_leaves == most:
+        assert found.limit_binds
+    if unlimited == close(found.log_posterior):
+        assert not found.limit_binds
+
+
+@settings(max_examples=150)
+@given(domains(), st.data(), positive, positive, st.none() | shares)
+def test_the_exact_branch_sparse_tree_is_the_optimum(domain, data, lam, a, g):
+    assume(small(domain))
+    rows = data.draw(data_in(domain))
+    found = run(Exact(), problem_of(domain, rows, BranchSparse(lam, a, g)))
+    assert found.log_posterior == close(best_branch_sparse(domain, rows, lam, a, g))
+    assert found.proven
+    assert not found.limit_binds
+
+
+@settings(max_examples=150)
+@given(domains(2, 3), st.data(), positive, positive, st.none() | shares, st.integers(1, 6))
+def test_the_exact_branch_sparse_tree_keeps_its_limit(domain, data, lam, a, g, most):
+    rows = data.draw(data_in(domain))
+    every = every_tree(domain, rows, lam, a)
+    assume(every is not None)
+    allowed = [grown for grown in every if len(grown.leaves) <= most]
+    best = max(branch_sparse_of(grown, len(domain), g) for grown in allowed)
+    found = run(Exact(), problem_of(domain, rows, BranchSparse(lam, a, g), most))
+    assert found.proven
+    assert found.structure.n_leaves <= most
+    assert found.log_posterior == close(best)
