@@ -11,12 +11,14 @@ from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Exact, run
 from sparsedensity.search.lattice import Lattice, count_sides
+from sparsedensity.search.near import near_optimal
 from tests.naive_search import (
     Regions,
     best_branch_sparse,
     best_leaf_sparse,
     branch_sparse_of,
     every_tree,
+    leaf_sparse_of,
 )
 from tests.strategies import data_in, domains, features, positive, shares, table_of
 
@@ -107,3 +109,60 @@ def test_the_exact_branch_sparse_tree_keeps_its_limit(domain, data, lam, a, g, m
     assert found.proven
     assert found.structure.n_leaves <= most
     assert found.log_posterior == close(best)
+
+
+def spelled(node):
+    """A tree as the naive search spells it."""
+    return () if node.is_leaf else (node.feature, frozenset((child.group, spelled(child)) for child in node.children))
+
+
+def listed(problem, within, at_most=10_000):
+    near = near_optimal(problem, within, at_most)
+    for score, tree in near:
+        assert problem.score(tree) == close(score)
+    return near
+
+
+@settings(max_examples=100)
+@given(domains(2, 3), st.data(), positive, positive, st.floats(0.1, 6), st.none() | st.integers(1, 6))
+def test_all_near_optimal_sets_of_leaves_are_listed(domain, data, lam, a, within, most):
+    rows = data.draw(data_in(domain))
+    every = every_tree(domain, rows, lam, a)
+    assume(every is not None)
+    n = math.fsum(weight for _, weight in rows)
+    scores = {grown.leaves: leaf_sparse_of(grown, n, lam, a) for grown in every if len(grown.leaves) <= (most or 99)}
+    limit = max(scores.values()) - within
+    assume(all(abs(score - limit) > 1e-6 for score in scores.values()))
+    near = listed(problem_of(domain, rows, LeafSparse(lam, a), most), within)
+    found = [frozenset(region.allowed for region in tree.regions) for _, tree in near]
+    assert len(set(found)) == len(found)
+    assert set(found) == {leaves for leaves, score in scores.items() if score > limit}
+    assert near.complete
+
+
+@settings(max_examples=100)
+@given(
+    domains(2, 3), st.data(), positive, positive, st.none() | shares, st.floats(0.1, 6), st.none() | st.integers(1, 6)
+)
+def test_all_near_optimal_branch_sparse_trees_are_listed(domain, data, lam, a, g, within, most):
+    rows = data.draw(data_in(domain))
+    every = every_tree(domain, rows, lam, a)
+    assume(every is not None)
+    allowed = [grown for grown in every if len(grown.leaves) <= (most or 99)]
+    scores = {grown.spelling: branch_sparse_of(grown, len(domain), g) for grown in allowed}
+    limit = max(scores.values()) - within
+    assume(all(abs(score - limit) > 1e-6 for score in scores.values()))
+    near = listed(problem_of(domain, rows, BranchSparse(lam, a, g), most), within)
+    found = [spelled(tree.root()) for _, tree in near]
+    assert len(set(found)) == len(found)
+    assert set(found) == {spelling for spelling, score in scores.items() if score > limit}
+
+
+@settings(max_examples=40)
+@given(domains(2, 3), st.data(), st.sampled_from([LeafSparse(3, 1), BranchSparse(2, 1)]), st.integers(1, 5))
+def test_a_short_list_has_the_best_of_a_long_one(domain, data, posterior, at_most):
+    problem = problem_of(domain, data.draw(data_in(domain)), posterior)
+    long, short = near_optimal(problem, 5.0), near_optimal(problem, 5.0, at_most)
+    assert [own.log_posterior for own in short] == close([own.log_posterior for own in long][:at_most])
+    assert short.complete == (len(long) <= at_most)
+    assert ("at least" in str(short)) != short.complete

@@ -3,5 +3,6 @@
 from sparsedensity.search.base import Budget, Found, Search, run
 from sparsedensity.search.exact import Exact, estimate
 from sparsedensity.search.greedy import Greedy
+from sparsedensity.search.near import NearOptimal, near_optimal
 
-__all__ = ["Budget", "Exact", "Found", "Greedy", "Search", "estimate", "run"]
+__all__ = ["Budget", "Exact", "Found", "Greedy", "NearOptimal", "Search", "estimate", "near_optimal", "run"]

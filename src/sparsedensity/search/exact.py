@@ -223,12 +223,12 @@ def prove(problem: Problem[Any], proof: Proof) -> Iterator[int]:
             for done in search.prove():
                 proof.upper_bound = max(proof.log_posterior, *(case.upper_bound for case in every))
                 yield done
-            _pass_on(search, every)
+            pass_on(search, every)
     bound = max(case.upper_bound for case in every)
     proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
 
 
-def _pass_on(search: CaseSearch, every: list[Case]) -> None:
+def pass_on(search: CaseSearch, every: list[Case]) -> None:
     """What no tree of some features exceeds, no tree of fewer of them does."""
     for case in every:
         if set(case.features) < set(search.case.features):
@@ -255,13 +255,17 @@ class CaseSearch:
 
     def prove(self) -> Iterator[int]:
         """Bound by prices, then close what they leave open."""
-        yield from self.at_price(self._first_price())
-        if self._refinable():
+        yield from self.begin()
+        if self.refinable:
             yield from self.refine(lambda: self.proof.threshold, self.limit)
         with contextlib.suppress(TooManyError):
             yield from self.close()
         if self.by_leaves and self.proof.structure.n_leaves == self.limit:
             yield from self.look_beyond()
+
+    def begin(self) -> Iterator[int]:
+        """The first pass."""
+        yield from self.at_price(self._first_price())
 
     def refine(self, threshold: Callable[[], float], limit: int) -> Iterator[int]:
         """Passes at one price after the other, as long as another line may lower a bound above a threshold."""
@@ -276,7 +280,7 @@ class CaseSearch:
             slack = float(self.hull.scores[leaves].max()) - self.proof.log_posterior
             listed = yield from self.within(price, slack, most=1)
             for label, entries in listed.items():
-                if self._is_wanted(label):
+                if self.is_wanted(label):
                     self.offer(entries[0].plan, label, self.tables.best - entries[0].loss + price * label.leaves)
             self.hull.close(leaves)
             self._lower()
@@ -330,7 +334,7 @@ class CaseSearch:
             return float(self.hull.heads[label.leaves]) + total
         return total + bounds.log_features(self.problem.posterior, len(self.problem.domain), label.features.bit_count())
 
-    def _is_wanted(self, label: Label) -> bool:
+    def is_wanted(self, label: Label) -> bool:
         """Whether a tree belongs to this case: it uses every feature of it."""
         return not self.by_features or label.features.bit_count() == len(self.case.features)
 
@@ -362,7 +366,8 @@ class CaseSearch:
         k = min(self.proof.structure.n_leaves, points - 1)
         return float(self.hull.heads[k] - self.hull.heads[k + 1])
 
-    def _refinable(self) -> bool:
+    @property
+    def refinable(self) -> bool:
         """Whether prices can help: in method II only if the best tree of all has too many leaves."""
         return isinstance(self.problem.posterior, LeafSparse) or max(self.hull.touched) > self.limit
 

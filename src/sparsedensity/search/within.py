@@ -17,6 +17,7 @@ from sparsedensity.search.tables import Choice, Plan, Tables
 MOST_CHOICES = 2_000_000
 """After so many choices within the slack, give up: they would fill the memory."""
 REGIONS_A_STEP = 200
+NONE: frozenset[int] = frozenset()
 
 
 class Label(NamedTuple):
@@ -27,10 +28,10 @@ class Label(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A tree of a region: its loss, what tells it from others, and its plan."""
+    """A tree of a region: its loss, its leaves where they tell it from others, and its plan."""
 
     loss: float
-    key: object
+    leaves: frozenset[int]
     plan: Plan
 
 
@@ -98,25 +99,32 @@ class Within:
         for choice in self.choices.pop(region):
             for label, entry in self._of_choice(region, choice, slack):
                 own = merged.setdefault(label, {})
-                key = entry.key if self.most > 1 else None
+                key = self._key(entry, own)
                 if key not in own or entry.loss < own[key].loss:
                     own[key] = entry
         return {label: heapq.nsmallest(self.most, own.values(), key=_loss) for label, own in merged.items()}
 
+    def _key(self, entry: Entry, others: dict[object, Entry]) -> object:
+        """What tells a tree from others: its leaves, or nothing: no choice makes the same tree twice."""
+        if self.most == 1:
+            return None
+        return entry.leaves if self.same_leaves else len(others)
+
     def _of_choice(self, region: int, choice: Choice, slack: float) -> Iterator[tuple[Label, Entry]]:
         """Every tree that begins with a choice and stays within the slack."""
         if not choice.parts:
-            plan = Plan(region, -1, ())
-            yield Label(int(self.by_leaves), 0), Entry(choice.loss, self._key(plan), plan)
+            leaves = frozenset([region]) if self._tells_leaves else NONE
+            yield Label(int(self.by_leaves), 0), Entry(choice.loss, leaves, Plan(region, -1, ()))
             return
         used = 1 << choice.feature if self.by_features else 0
-        for label, loss, plans in self._together(choice.parts, Label(0, used), choice.loss, slack):
-            plan = Plan(region, choice.feature, plans)
-            yield label, Entry(loss, self._key(plan), plan)
+        for label, loss, entries in self._together(choice.parts, Label(0, used), choice.loss, slack):
+            leaves = NONE.union(*(entry.leaves for entry in entries)) if self._tells_leaves else NONE
+            plan = Plan(region, choice.feature, tuple(entry.plan for entry in entries))
+            yield label, Entry(loss, leaves, plan)
 
     def _together(
         self, parts: tuple[int, ...], label: Label, loss: float, slack: float
-    ) -> Iterator[tuple[Label, float, tuple[Plan, ...]]]:
+    ) -> Iterator[tuple[Label, float, tuple[Entry, ...]]]:
         """Every way to take one tree from each part."""
         if not parts:
             yield label, loss, ()
@@ -129,12 +137,11 @@ class Within:
                 if loss + entry.loss > slack:
                     break
                 for final, total, others in self._together(parts[1:], joined, loss + entry.loss, slack):
-                    yield final, total, (entry.plan, *others)
+                    yield final, total, (entry, *others)
 
-    def _key(self, plan: Plan) -> object:
-        if self.most == 1:
-            return None
-        return frozenset(plan.leaves()) if self.same_leaves else plan
+    @property
+    def _tells_leaves(self) -> bool:
+        return self.same_leaves and self.most > 1
 
 
 def _loss(entry: Entry) -> float:
