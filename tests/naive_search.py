@@ -145,6 +145,7 @@ class Grown(NamedTuple):
     features: frozenset
     spelling: tuple
     """() for a leaf, else the feature and the set of (codes, spelling) of its branches."""
+    levels: int
     leaf_terms: float
     node_terms: float
 
@@ -161,7 +162,7 @@ def every_tree(domain, data, lam, a, most=3000):
     def below(region):
         n, log_volume = regions.weight(region), regions.log_volume(region)
         leaf = math.lgamma(n + a) - math.lgamma(a) - n * log_volume
-        found = [Grown(frozenset([region]), frozenset(), (), leaf, -lam - n * log_volume)]
+        found = [Grown(frozenset([region]), frozenset(), (), 0, leaf, -lam - n * log_volume)]
         for f, children in regions.children(region):
             b = len(children)
             own = -lam + b * math.log(lam) - math.lgamma(b + 1) + math.lgamma(b * a) - math.lgamma(n + b * a)
@@ -173,6 +174,7 @@ def every_tree(domain, data, lam, a, most=3000):
                         frozenset().union(*(part.leaves for part in parts)),
                         frozenset([f]).union(*(part.features for part in parts)),
                         (f, branches),
+                        1 + max(part.levels for part in parts),
                         sum(part.leaf_terms for part in parts),
                         own + sum(part.node_terms for part in parts),
                     )

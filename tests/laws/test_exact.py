@@ -166,3 +166,44 @@ def test_a_short_list_has_the_best_of_a_long_one(domain, data, posterior, at_mos
     assert [own.log_posterior for own in short] == close([own.log_posterior for own in long][:at_most])
     assert short.complete == (len(long) <= at_most)
     assert ("at least" in str(short)) != short.complete
+
+
+@settings(max_examples=120)
+@given(
+    domains(3, 3), st.data(), positive, positive, st.none() | shares, st.integers(1, 3), st.none() | st.integers(1, 6)
+)
+def test_the_best_tree_of_few_levels_is_found(domain, data, lam, a, g, depth, most):
+    rows = data.draw(data_in(domain))
+    every = every_tree(domain, rows, lam, a)
+    assume(every is not None)
+    allowed = [grown for grown in every if grown.levels <= depth and len(grown.leaves) <= (most or 99)]
+    n = math.fsum(weight for _, weight in rows)
+    best = {
+        LeafSparse(lam, a): max(leaf_sparse_of(grown, n, lam, a) for grown in allowed),
+        BranchSparse(lam, a, g): max(branch_sparse_of(grown, len(domain), g) for grown in allowed),
+    }
+    for posterior, score in best.items():
+        found = run(Exact(depth=depth), problem_of(domain, rows, posterior, most))
+        assert found.proven
+        assert found.log_posterior == close(score)
+        assert max(leaf.depth for leaf in found.structure.leaves()) <= depth
+
+
+@settings(max_examples=60)
+@given(domains(3, 3), st.data(), positive, positive, st.integers(1, 2), st.floats(0.1, 6))
+def test_all_near_optimal_trees_of_few_levels_are_listed(domain, data, lam, a, depth, within):
+    rows = data.draw(data_in(domain))
+    every = every_tree(domain, rows, lam, a)
+    assume(every is not None)
+    n = math.fsum(weight for _, weight in rows)
+    allowed = [grown for grown in every if grown.levels <= depth]
+    leaves = {grown.leaves: leaf_sparse_of(grown, n, lam, a) for grown in allowed}
+    spellings = {grown.spelling: branch_sparse_of(grown, len(domain)) for grown in allowed}
+    for posterior, scores in ((LeafSparse(lam, a), leaves), (BranchSparse(lam, a), spellings)):
+        limit = max(scores.values()) - within
+        assume(all(abs(score - limit) > 1e-6 for score in scores.values()))
+        near = near_optimal(problem_of(domain, rows, posterior), within, 10_000, depth=depth)
+        assert len(near) == sum(score > limit for score in scores.values())
+        assert [own.log_posterior for own in near] == close(
+            sorted((s for s in scores.values() if s > limit), reverse=True)
+        )

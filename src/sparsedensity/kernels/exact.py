@@ -87,13 +87,65 @@ def best_branches(leaf, price, partings, chains, weight, head, child, begin, end
 
 
 @kernel
-def line_chains(value, partings, feature, base, digit, best):
-    """The best division of each side of one line into b groups, at best[side, b]."""
-    side = partings.side[feature]
-    stride = partings.stride[feature]
+def line_chains(value, base, step, partings, feature, digit, best):
+    """The best division of each side of one line into b groups, at best[side, b].
+
+    The regions of the line are `base`, `base + step`, ..; the last one, at `digit`, is the whole to be divided.
+    """
+    side, stride = partings.side[feature], partings.stride[feature]
     for own in range(digit + 1):
-        best[own, 1] = value[base + own * stride]
+        for groups in range(1, partings.size[side + own] + 1):
+            best[own, groups] = -np.inf
+        if own < digit:
+            best[own, 1] = value[base + own * step]
         for i in range(partings.start[side + own], partings.start[side + own + 1]):
-            first, rest = partings.first[i] // stride, partings.rest[i] // stride
+            first, rest = best[partings.first[i] // stride, 1], partings.rest[i] // stride
             for groups in range(2, partings.rest_size[i] + 2):
-                best[own, groups] = max(best[own, groups], best[first, 1] + best[rest, groups - 1])
+                total = first + best[rest, groups - 1]
+                if total > best[own, groups]:
+                    best[own, groups] = total
+
+
+class Blocks(NamedTuple):
+    """Regions that restrict few features, one block for each set of restricted features.
+
+    Within a block region numbers are mixed radix over the proper sides of its features. `extended[block, f]` is the
+    block with feature f restricted too (the same one if it is already), `stride[block, f]` the step of its digit.
+    """
+
+    begin: np.ndarray
+    depth: np.ndarray
+    features: np.ndarray
+    extended: np.ndarray
+    stride: np.ndarray
+
+
+@kernel
+def line_of(region, block, feature, blocks, partings):
+    """The line through a region along a feature: its first region, its step, and the digit of the region itself."""
+    wider = blocks.extended[block, feature]
+    base, digit = blocks.begin[wider], partings.digits[feature] - 1
+    for i in range(blocks.depth[block]):
+        inside = blocks.features[block, i]
+        own = (region - blocks.begin[block]) // blocks.stride[block, inside] % (partings.digits[inside] - 1)
+        if inside == feature:
+            digit = own
+        else:
+            base += own * blocks.stride[wider, inside]
+    return base, blocks.stride[wider, feature], digit
+
+
+@kernel
+def best_shallow(leaf, price, blocks, partings, weight, head, child, below, begin, end, best, value):
+    """The largest sum over nodes with one level more than `below`, for the regions from begin to end."""
+    for region in range(begin, end):
+        block = np.searchsorted(blocks.begin, region, side="right") - 1
+        own = weight[region]
+        total = leaf[region] - price
+        for feature in range(blocks.extended.shape[1]):
+            if partings.digits[feature] > 1:
+                base, step, digit = line_of(region, block, feature, blocks, partings)
+                line_chains(below, base, step, partings, feature, digit, best)
+                for groups in range(2, partings.size[partings.side[feature] + digit] + 1):
+                    total = max(total, best[digit, groups] + head[own, groups])
+        value[region] = total + child[own]

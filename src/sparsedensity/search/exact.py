@@ -19,13 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 from sparsedensity.posterior import BranchSparse, LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import Problem, check_limit
 from sparsedensity.search import bounds
 from sparsedensity.search.base import TIE
 from sparsedensity.search.hull import Hull
 from sparsedensity.search.lattice import Lattice, count_sides
+from sparsedensity.search.shallow import ShallowLattice, ShallowTables, count_states
 from sparsedensity.search.tables import BranchTables, LeafTables, Plan, Tables, best_plan, tree_of
 from sparsedensity.search.within import Label, Lists, TooManyError, Within
 from sparsedensity.structures import Structure, Tree, canonical
@@ -33,8 +35,10 @@ from sparsedensity.table import Floats
 
 BYTES_A_REGION = 56
 PARTINGS_A_SECOND = 1.2e8
-PASSES = 12
-"""How many passes method I takes, about."""
+PASSES, BRANCH_PASSES = 12.0, 3.0
+"""How many passes a proof takes, about, in passes of method I."""
+STEEP = 10.0
+"""A price that pays for every leaf this many times what all rows are worth: the tree with the most leaves is best."""
 MOST_BYTES = 4e9
 MOST_SECONDS = 3600.0
 
@@ -55,7 +59,7 @@ class Estimate:
         return self.bytes > MOST_BYTES or self.seconds > MOST_SECONDS
 
 
-def estimate(problem: Problem[Any]) -> Estimate:
+def estimate(problem: Problem[Any], depth: int | None = None) -> Estimate:
     """The regions, memory and time of an exact search, in advance.
 
     >>> from sparsedensity import datasets
@@ -65,15 +69,31 @@ def estimate(problem: Problem[Any]) -> Estimate:
     >>> estimate(Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())).regions
     135
     """
-    counts = [count_sides(feature) for feature in problem.domain]
-    every = getattr(problem.posterior, "feature_probability", None) is not None
+    check_limit("depth", depth)
+    regions, partings = _count(problem.domain) if depth is None else count_states(problem.domain, depth)
+    seconds = _passes(problem) * _float(partings) / PARTINGS_A_SECOND
+    return Estimate(regions, partings, BYTES_A_REGION * _float(regions), seconds)
+
+
+def _count(domain: Domain) -> tuple[int, int]:
+    """The regions of a domain and their partings."""
+    counts = [count_sides(feature) for feature in domain]
     regions = math.prod(sides for sides, _ in counts)
-    partings = sum(own * (regions // sides) for sides, own in counts)
-    # with the feature prior each feature either has its sides or, in another lattice, is left whole
-    times = math.prod(1 + 1 / sides for sides, _ in counts) if every else 1.0
-    passes = PASSES if isinstance(problem.posterior, LeafSparse) else 3 * times
-    seconds = passes * partings / PARTINGS_A_SECOND if partings < 1e18 else math.inf
-    return Estimate(regions, partings, float(BYTES_A_REGION) * regions if regions < 1e18 else math.inf, seconds)
+    return regions, sum(own * (regions // sides) for sides, own in counts)
+
+
+def _passes(problem: Problem[Any]) -> float:
+    """How many passes of method I a proof takes, about. A pass of method II carries the number of groups."""
+    if isinstance(problem.posterior, LeafSparse):
+        return PASSES
+    if not by_features(problem.posterior):
+        return BRANCH_PASSES
+    # one lattice for every set of features: each feature has its sides or is left whole
+    return BRANCH_PASSES * math.prod(1 + 1 / count_sides(feature)[0] for feature in problem.domain)
+
+
+def _float(number: int) -> float:
+    return float(number) if number.bit_length() < 1000 else math.inf
 
 
 @dataclass
@@ -125,22 +145,29 @@ class Exact:
     """A tree to begin with; what is returned is never worse."""
     anytime: bool = False
     """Where a proof is out of reach, return the warm tree with a bound instead of refusing."""
+    depth: int | None = None
+    """Only trees of at most so many levels: far fewer regions on a wide table."""
     name: str = "exact"
 
     def init(self, problem: Problem[Any], rng: np.random.Generator) -> Proof:
         """The warm tree or a single leaf, and the bound that costs nothing."""
-        ahead = estimate(problem)
+        ahead = estimate(problem, self.depth)
         if ahead.hopeless and not self.anytime:
             raise too_large(ahead)
         start = Tree.leaf(problem.domain)
-        if self.warm is not None and _fits(self.warm, problem):
+        if self.warm is not None and self._allows(self.warm, problem):
             start = max(start, self.warm, key=problem.score)
         bound = bounds.upper_bound(problem)
         assert bound is not None
         proof = Proof(start, problem.score(start), bound, finished=ahead.hopeless)
         if not ahead.hopeless:
-            proof.work = prove(problem, proof)
+            proof.work = prove(problem, proof, self.depth)
         return proof
+
+    def _allows(self, tree: Tree, problem: Problem[Any]) -> bool:
+        """Whether a warm tree keeps the limits."""
+        deep = self.depth is not None and max(leaf.depth for leaf in tree.leaves()) > self.depth
+        return tree.domain == problem.domain and tree.n_leaves <= (problem.max_leaves or tree.n_leaves) and not deep
 
     def step(self, problem: Problem[Any], state: Proof, rng: np.random.Generator) -> Proof:
         """A block of regions."""
@@ -151,7 +178,7 @@ class Exact:
 
     def best(self, problem: Problem[Any], state: Proof) -> Tree:
         """The best tree so far; of those with the same leaves the one to show."""
-        return shown(problem, state.structure)
+        return shown(problem, state.structure, self.depth)
 
     def limited(self, problem: Problem[Any], state: Proof, best: Structure) -> bool:
         """Whether a better tree with more leaves is known."""
@@ -159,12 +186,14 @@ class Exact:
 
     def archive(self, problem: Problem[Any], state: Proof) -> Mapping[int, Structure]:
         """The best trees met on the way, by their number of leaves."""
-        return {leaves: shown(problem, tree) for leaves, (_, tree) in sorted(state.archive.items())}
+        return {leaves: shown(problem, tree, self.depth) for leaves, (_, tree) in sorted(state.archive.items())}
 
 
-def shown(problem: Problem[Any], tree: Tree) -> Tree:
-    """The tree to show: method I sees only leaves, so it may choose."""
-    return canonical(tree) if isinstance(problem.posterior, LeafSparse) else tree
+def shown(problem: Problem[Any], tree: Tree, depth: int | None = None) -> Tree:
+    """The tree to show: method I sees only leaves, so it may choose; the smallest tree may have more levels."""
+    if not isinstance(problem.posterior, LeafSparse):
+        return tree
+    return canonical(tree) if depth is None else tree.merged()
 
 
 def too_large(ahead: Estimate) -> DataError:
@@ -180,10 +209,6 @@ def _about(number: float) -> str:
     if number < 1e6:
         return f"{number:,.0f}" if number >= 10 else f"{number:.1g}"
     return f"10^{math.log10(number):.0f}" if number < math.inf else "more than 10^18"
-
-
-def _fits(tree: Tree, problem: Problem[Any]) -> bool:
-    return tree.domain == problem.domain and tree.n_leaves <= (problem.max_leaves or tree.n_leaves)
 
 
 # The proof --------------------------------------------------------------------------------------------------------
@@ -214,12 +239,12 @@ def by_features(posterior: object) -> bool:
     return isinstance(posterior, BranchSparse) and posterior.feature_probability is not None
 
 
-def prove(problem: Problem[Any], proof: Proof) -> Iterator[int]:
+def prove(problem: Problem[Any], proof: Proof, depth: int | None = None) -> Iterator[int]:
     """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
     every = cases(problem, proof.upper_bound)
     for case in every:
         if case.upper_bound > proof.threshold:
-            search = CaseSearch(problem, proof, case)
+            search = CaseSearch(problem, proof, case, depth)
             for done in search.prove():
                 proof.upper_bound = max(proof.log_posterior, *(case.upper_bound for case in every))
                 yield done
@@ -238,9 +263,10 @@ def pass_on(search: CaseSearch, every: list[Case]) -> None:
 class CaseSearch:
     """The proof of one case."""
 
-    def __init__(self, problem: Problem[Any], proof: Proof, case: Case) -> None:
-        self.problem, self.proof, self.case = problem, proof, case
-        self.lattice = Lattice.over(problem.domain, case.features)
+    def __init__(self, problem: Problem[Any], proof: Proof, case: Case, depth: int | None = None) -> None:
+        self.problem, self.proof, self.case, self.depth = problem, proof, case, depth
+        self.tables = tables_of(problem, case.features, depth)
+        self.lattice = self.tables.lattice
         self.by_features = by_features(problem.posterior)
         self.by_leaves = (
             isinstance(problem.posterior, LeafSparse) or (problem.max_leaves or np.inf) < self.lattice.points
@@ -249,9 +275,6 @@ class CaseSearch:
         self.hull = Hull(self._heads(), self.limit)
         self.free_best = math.inf
         """The best sum at price 0, if there was such a pass."""
-        self.tables: Tables = (LeafTables if isinstance(problem.posterior, LeafSparse) else BranchTables)(
-            self.lattice, problem
-        )
 
     def prove(self) -> Iterator[int]:
         """Bound by prices, then close what they leave open."""
@@ -264,7 +287,16 @@ class CaseSearch:
             yield from self.look_beyond()
 
     def begin(self) -> Iterator[int]:
-        """The first pass."""
+        """What is known of the ends of the curve, and a pass near the best."""
+        if self.by_leaves:
+            self.hull.touched[1] = self.tables.as_leaf
+        if not isinstance(self.problem.posterior, LeafSparse):
+            yield from self.at_price(0.0)
+            return
+        if self.depth is None:
+            self.hull.touched[self.lattice.points] = points_sum(self.problem)
+        else:
+            yield from self.at_price(-STEEP * (1 + abs(self.tables.as_leaf)))
         yield from self.at_price(self._first_price())
 
     def refine(self, threshold: Callable[[], float], limit: int) -> Iterator[int]:
@@ -282,7 +314,7 @@ class CaseSearch:
             for label, entries in listed.items():
                 if self.is_wanted(label):
                     self.offer(entries[0].plan, label, self.tables.best - entries[0].loss + price * label.leaves)
-            self.hull.close(leaves)
+            self.hull.closed[leaves] = True
             self._lower()
 
     def look_beyond(self) -> Iterator[int]:
@@ -353,23 +385,22 @@ class CaseSearch:
         return np.concatenate([[-np.inf], own])
 
     def _first_price(self) -> float:
-        """Where the prior's slope says that the best tree lies; and the ends of the curve, which are known."""
-        if not isinstance(self.problem.posterior, LeafSparse):
-            if self.by_leaves:
-                self.hull.touched[1] = self.tables.as_leaf
-            return 0.0
-        points = self.lattice.points
-        self.hull.touched[points] = points_sum(self.problem)
-        self.hull.touched[1] = self.tables.as_leaf
-        if points == 1:
-            return 0.0
-        k = min(self.proof.structure.n_leaves, points - 1)
-        return float(self.hull.heads[k] - self.hull.heads[k + 1])
+        """Where the prior's slope says that the best tree lies."""
+        k = min(self.proof.structure.n_leaves, self.lattice.points - 1)
+        return float(self.hull.heads[k] - self.hull.heads[k + 1]) if k else 0.0
 
     @property
     def refinable(self) -> bool:
         """Whether prices can help: in method II only if the best tree of all has too many leaves."""
         return isinstance(self.problem.posterior, LeafSparse) or max(self.hull.touched) > self.limit
+
+
+def tables_of(problem: Problem[Any], features: tuple[int, ...], depth: int | None) -> Tables:
+    """The tables of a method, of all trees or of those of few levels."""
+    if depth is not None:
+        return ShallowTables(ShallowLattice(problem.domain, features, depth), problem)
+    lattice = Lattice.over(problem.domain, features)
+    return LeafTables(lattice, problem) if isinstance(problem.posterior, LeafSparse) else BranchTables(lattice, problem)
 
 
 def log_heads(posterior: LeafSparse, leaves: NDArray[np.int64], n: float) -> Floats:

@@ -34,6 +34,8 @@ class Hull:
         """No tree with K leaves has a larger sum."""
         self.prices = np.full(len(heads), np.nan)
         """The price whose line gave that bound."""
+        self.closed = np.zeros(len(heads), bool)
+        """Numbers of leaves whose good trees have all been listed."""
         self.touched: dict[int, float] = {}
         """The sums at numbers of leaves where a line, or an end of the curve, touches it."""
         self.flat: set[tuple[int, int]] = set()
@@ -41,13 +43,12 @@ class Hull:
 
     @property
     def scores(self) -> Floats:
-        """No tree with K leaves has a larger log posterior."""
-        totals: Floats = self.heads + self.sums
-        return totals
+        """No tree with K leaves that was not listed has a larger log posterior."""
+        return np.where(self.closed, -np.inf, self.heads + self.sums)
 
     @property
     def bound(self) -> float:
-        """No tree within the limit has a larger log posterior."""
+        """No tree within the limit that was not listed has a larger log posterior."""
         return float(self.scores[: self.limit + 1].max())
 
     def learn(self, price: float, best: float, leaves: int) -> None:
@@ -87,7 +88,3 @@ class Hull:
             return None
         price = float(self.prices[open_ones[scores[open_ones].argmax()]])
         return price, open_ones[self.prices[open_ones] == price]
-
-    def close(self, leaves: NDArray[np.int64]) -> None:
-        """Every tree with these numbers of leaves that is better than the best known has been listed."""
-        self.sums[leaves] = -np.inf

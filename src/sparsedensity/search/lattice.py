@@ -115,6 +115,23 @@ def _first_runs(mask: int, missing: int) -> Iterator[int]:
                 yield run | joined
 
 
+def partings_of(sides: list[Sides], strides: list[int]) -> Partings:
+    """The partings of every feature, in steps of region numbers."""
+    bases = np.concatenate([[0], np.cumsum([len(own.first) for own in sides])])
+    starts = [own.start[:-1] + base for own, base in zip(sides, bases, strict=False)]
+    counts, steps = [len(own.masks) for own in sides], list(zip(sides, strides, strict=True))
+    return Partings(
+        stride=np.array(strides, np.int64),
+        digits=np.array(counts, np.int64),
+        side=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        size=np.concatenate([own.sizes for own in sides]),
+        start=np.concatenate([*starts, bases[-1:]]).astype(np.int64),
+        first=np.concatenate([own.first * stride for own, stride in steps]),
+        rest=np.concatenate([own.rest * stride for own, stride in steps]),
+        rest_size=np.concatenate([own.sizes[own.rest] for own in sides]),
+    )
+
+
 @dataclass(frozen=True)
 class Lattice:
     """The regions of a domain that splits on some of its features can make."""
@@ -171,20 +188,7 @@ class Lattice:
     @cached_property
     def partings(self) -> Partings:
         """All sides and partings as the kernels read them: feature after feature, in steps of region numbers."""
-        bases = np.concatenate([[0], np.cumsum([len(own.first) for own in self.sides])])
-        steps = list(zip(self.sides, self.strides, strict=True))
-        return Partings(
-            stride=np.array(self.strides, np.int64),
-            digits=np.array(self.counts, np.int64),
-            side=np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64),
-            size=np.concatenate([own.sizes for own in self.sides]),
-            start=np.concatenate(
-                [*(own.start[:-1] + base for own, base in zip(self.sides, bases, strict=False)), bases[-1:]]
-            ).astype(np.int64),
-            first=np.concatenate([own.first * stride for own, stride in steps]),
-            rest=np.concatenate([own.rest * stride for own, stride in steps]),
-            rest_size=np.concatenate([own.sizes[own.rest] for own in self.sides]),
-        )
+        return partings_of(self.sides, self.strides)
 
     def digit(self, region: int, feature: int) -> int:
         """The number of the side that a region allows in a feature."""
@@ -192,19 +196,18 @@ class Lattice:
 
     def codes(self, region: int, feature: int) -> list[int]:
         """The codes that a region allows in a feature."""
-        mask = self.sides[feature].masks[self.digit(region, feature)]
-        return [code for code in range(mask.bit_length()) if mask >> code & 1]
+        return codes_in(self.sides[feature].masks[self.digit(region, feature)])
+
+    def place(self, state: int) -> int:
+        """The region of a state: without a limit on levels, the same."""
+        return state
 
     def weights(self, engine: MemoryEngine) -> Floats:
         """The weight in every region: the rows at the points, then added up one feature at a time."""
         weights = np.zeros(self.regions)
         np.add.at(weights, self._points_of(engine.table.codes), engine.table.weights)
         for own, stride, count in zip(self.sides, self.strides, self.counts, strict=True):
-            lines = weights.reshape(-1, count, stride)
-            for side in range(count):
-                if own.start[side] < own.start[side + 1]:
-                    parting = own.start[side]
-                    lines[:, side] = lines[:, own.first[parting]] + lines[:, own.rest[parting]]
+            add_up(weights.reshape(-1, count, stride).swapaxes(0, 1), own)
         return weights
 
     def _points_of(self, codes: NDArray[Any]) -> Ints:
@@ -212,20 +215,36 @@ class Lattice:
         found = np.zeros(len(codes), np.int64)
         for column, (own, stride) in enumerate(zip(self.sides, self.strides, strict=True)):
             if len(own.masks) > 1:
-                number = {mask: i for i, mask in enumerate(own.masks)}
-                of_code = np.array([number[1 << code] for code in range(self.domain.sizes[column])], np.int64)
-                found += stride * of_code[codes[:, column]]
+                found += stride * single_sides(own, self.domain.sizes[column])[codes[:, column]]
         return found
 
     def log_volumes(self) -> Floats:
         """The natural log of the volume of every region."""
         logs = np.zeros(1)
         for feature in self.order:
-            measures = self.domain[feature].measures
-            sides = [math.log(math.fsum(_held(measures, mask))) for mask in self.sides[feature].masks]
-            logs = (np.array(sides)[:, None] + logs).reshape(-1)
+            logs = (log_sides(self.domain[feature], self.sides[feature])[:, None] + logs).reshape(-1)
         return logs
 
 
-def _held(measures: tuple[float, ...], mask: int) -> Iterator[float]:
-    return (measure for code, measure in enumerate(measures) if mask >> code & 1)
+def single_sides(sides: Sides, size: int) -> Ints:
+    """The side of each code alone."""
+    number = {mask: i for i, mask in enumerate(sides.masks)}
+    return np.array([number[1 << code] for code in range(size)], np.int64)
+
+
+def add_up(lines: Floats, sides: Sides) -> None:
+    """Fill in the weight of every side, the first axis, from those of its parts."""
+    for side in np.flatnonzero(np.diff(sides.start)):
+        parting = sides.start[side]
+        lines[side] = lines[sides.first[parting]] + lines[sides.rest[parting]]
+
+
+def log_sides(feature: Feature, sides: Sides) -> Floats:
+    """The natural log of the measure of every side."""
+    own = feature.measures
+    return np.array([math.log(math.fsum(own[code] for code in codes_in(mask))) for mask in sides.masks])
+
+
+def codes_in(mask: int) -> list[int]:
+    """The codes of a bit mask."""
+    return [code for code in range(mask.bit_length()) if mask >> code & 1]

@@ -12,9 +12,9 @@ import numpy as np
 from sparsedensity.errors import DataError
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.exact import CaseSearch, Exact, Proof, cases, pass_on, shown
-from sparsedensity.search.lattice import Lattice
-from sparsedensity.search.tables import Plan, tree_of
+from sparsedensity.search.exact import Case, CaseSearch, Exact, Proof, cases, pass_on, shown
+from sparsedensity.search.hull import Hull
+from sparsedensity.search.tables import Plan, Regions, tree_of
 from sparsedensity.search.within import Entry, Label, TooManyError
 from sparsedensity.structures import Tree
 
@@ -52,8 +52,10 @@ class NearOptimal:
         return f"{number} within {self.within:g} nats of the optimum"
 
 
-def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000) -> NearOptimal:
+def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, depth: int | None = None) -> NearOptimal:
     """The trees whose log posterior is within some nats of the best, at most so many of them.
+
+    With a ``depth``, those of at most so many levels.
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
@@ -66,23 +68,23 @@ def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000) -> N
     """
     check_positive("within", within)
     check_limit("at_most", at_most)
-    proof = proven(problem)
+    listing = Listing(problem, proven(problem, depth), at_most, depth)
     window = min(FIRST_WINDOW, within)
     while True:
         try:
-            listed = _Listing(problem, proof, window, at_most).run()
+            listed = listing.within(window)
         except TooManyError:
             raise DataError(
                 f"Too many trees of this table lie within {window:g} nats of the best to list any. Ask for fewer nats."
             ) from None
         if window >= within or len(listed) > at_most:
-            return _answer(problem, listed, within, at_most)
+            return _answer(listing, listed, within)
         window = min(2 * window, within)
 
 
-def proven(problem: Problem[Any]) -> Proof:
+def proven(problem: Problem[Any], depth: int | None) -> Proof:
     """The finished proof of a problem."""
-    proof = Exact().init(problem, np.random.default_rng(0))
+    proof = Exact(depth=depth).init(problem, np.random.default_rng(0))
     exhaust(proof.work)
     if proof.upper_bound > proof.threshold:
         raise DataError("The optimum of this table was not proven, so what is near it is not known.")
@@ -98,37 +100,44 @@ def exhaust(steps: Iterator[int]) -> Any:
             return end.value
 
 
-class _Listing:
-    """One listing of all trees within a window below the best."""
+class Listing:
+    """Lists all trees within a window below the best. Wider windows make use of what narrow ones learned."""
 
-    def __init__(self, problem: Problem[Any], proof: Proof, window: float, at_most: int) -> None:
-        self.problem, self.proof, self.at_most = problem, proof, at_most
-        self.threshold = proof.log_posterior - window - proof.tie
+    def __init__(self, problem: Problem[Any], proof: Proof, at_most: int, depth: int | None) -> None:
+        self.problem, self.proof, self.at_most, self.depth = problem, proof, at_most, depth
+        self.cases = cases(problem, math.inf)
+        self.threshold = proof.log_posterior
         self.listed: list[Named] = []
+        self.hulls: dict[tuple[int, ...], Hull] = {}
 
-    def run(self) -> list[Named]:
-        """The trees above the threshold; more than asked for where there are more."""
-        every = cases(self.problem, math.inf)
-        for case in every:
+    def within(self, window: float) -> list[Named]:
+        """The trees in a window; more than asked for where there are more."""
+        self.threshold, self.listed = self.proof.log_posterior - window - self.proof.tie, []
+        for case in self.cases:
             if case.upper_bound > self.threshold:
-                search = CaseSearch(self.problem, self.proof, case)
-                self._bound(search)
-                pass_on(search, every)
-                self._list(search)
+                self._list(self._bounded(case))
         return self.listed
 
-    def _bound(self, search: CaseSearch) -> None:
-        """Passes until no other price tells more about a number of leaves in the window."""
-        exhaust(search.begin())
+    def _bounded(self, case: Case) -> CaseSearch:
+        """A case after the passes that tell about the numbers of leaves in the window."""
+        search = CaseSearch(self.problem, self.proof, case, self.depth)
+        if case.features in self.hulls:
+            search.hull = self.hulls[case.features]
+            search.hull.closed[:] = False
+        else:
+            self.hulls[case.features] = search.hull
+            exhaust(search.begin())
+            pass_on(search, self.cases)
         if search.refinable:
             exhaust(search.refine(lambda: self.threshold, search.limit))
+        return search
 
     def _list(self, search: CaseSearch) -> None:
         while (group := search.hull.open_group(self.threshold)) is not None:
             price, leaves = group
             slack = float(search.hull.scores[leaves].max()) - self.threshold
             lists = exhaust(search.within(price, slack, self.at_most + 1))
-            search.hull.close(leaves)
+            search.hull.closed[leaves] = True
             asked = set(leaves.tolist())
             for label, entries in lists.items():
                 if label.leaves in asked and search.is_wanted(label):
@@ -145,11 +154,12 @@ class Named(NamedTuple):
     """A listed tree before it is built."""
 
     log_posterior: float
-    lattice: Lattice
+    lattice: Regions
     plan: Plan
 
 
-def _answer(problem: Problem[Any], listed: list[Named], within: float, at_most: int) -> NearOptimal:
-    best = sorted(listed, key=lambda named: -named.log_posterior)[:at_most]
-    trees = (Scored(own.log_posterior, shown(problem, tree_of(own.lattice, own.plan))) for own in best)
-    return NearOptimal(tuple(trees), within, len(listed) <= at_most)
+def _answer(listing: Listing, listed: list[Named], within: float) -> NearOptimal:
+    best = sorted(listed, key=lambda named: -named.log_posterior)[: listing.at_most]
+    found = [(own.log_posterior, tree_of(own.lattice, own.plan)) for own in best]
+    trees = tuple(Scored(score, shown(listing.problem, tree, listing.depth)) for score, tree in found)
+    return NearOptimal(trees, within, len(listed) <= listing.at_most)

@@ -8,16 +8,19 @@ any other choice at any region loses, which is all that near-optimal trees and o
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from sparsedensity.domain import Domain
 from sparsedensity.kernels import exact as kernels
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search.lattice import Ints, Lattice
+from sparsedensity.search.lattice import Ints, Lattice, Sides
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats
@@ -35,6 +38,28 @@ class Choice(NamedTuple):
     loss: float
     feature: int
     parts: tuple[int, ...]
+
+
+class Regions(Protocol):
+    """Numbered regions, parts before wholes."""
+
+    @property
+    def domain(self) -> Domain:
+        """The whole domain."""
+
+    @property
+    def root(self) -> int:
+        """The number of the whole domain."""
+
+    @property
+    def points(self) -> int:
+        """The most leaves of a tree."""
+
+    def place(self, state: int) -> int:
+        """What tells one region from another, where a region has several numbers."""
+
+    def codes(self, region: int, feature: int) -> list[int]:
+        """The codes that a region allows in a feature."""
 
 
 class Plan(NamedTuple):
@@ -62,8 +87,11 @@ class Plan(NamedTuple):
 class Tables(Protocol):
     """The best trees of all regions at one price per leaf."""
 
-    lattice: Lattice
     price: float
+
+    @property
+    def lattice(self) -> Regions:
+        """The regions."""
 
     def solve(self, price: float) -> Iterator[int]:
         """Find the best trees at a price; yields the number of regions done since the last time."""
@@ -130,43 +158,104 @@ class LeafTables:
                 yield Choice(float(losses[i]), feature, (int(first[i]), int(rest[i])))
 
 
-class BranchTables:
-    """Method II: the sum over nodes, with chains of groups along each feature for splits in more than two.
+class Terms(NamedTuple):
+    """What nodes add to a sum, for every region.
 
-    A region's entry is what it adds as a child: its own best sum, and ln lambda + lnG(n + a) - lnG(a). What else its
-    parent pays depends on the parent's weight and on the number of its branches alone.
+    A region's entry in a table is what it adds as a child: its own best sum and `child`. What else its parent pays is
+    in `head`, by the number of its branches. Both depend on the weight alone, and `weight` is its place in them.
     """
 
+    leaf: Floats
+    weight: NDArray[np.int32]
+    head: Floats
+    child: Floats
+
+
+def node_terms(problem: Problem[Any], weights: Floats, log_volumes: Floats) -> Terms:
+    """The terms of either method; in method I only leaves count."""
+    groups, a = np.arange(max(problem.domain.sizes) + 1), problem.posterior.pseudocount
+    if isinstance(problem.posterior, LeafSparse):
+        leaf = gammaln(weights + a) - gammaln(a) - weights * log_volumes
+        return Terms(leaf, np.zeros(len(weights), np.int32), np.zeros((1, len(groups))), np.zeros(1))
+    rate = problem.posterior.expected_branches
+    distinct, of = np.unique(weights, return_inverse=True)
+    child = math.log(rate) + gammaln(distinct + a) - gammaln(a)
+    head = -rate - gammaln(groups + 1.0) + gammaln(np.maximum(groups, 1) * a) - gammaln(distinct[:, None] + groups * a)
+    return Terms(-rate - weights * log_volumes, of.astype(np.int32), head, child)
+
+
+class NodeTables(ABC):
+    """The choices of a region where splits into more than two groups are one thing: chains along each feature."""
+
+    lattice: Any
+    price: float
+    terms: Terms
+
+    @abstractmethod
+    def own(self, region: int) -> float:
+        """A region's best sum, without what it adds as a child."""
+
+    @abstractmethod
+    def lines(self, region: int) -> Iterator[Line]:
+        """The lines through a region along every feature."""
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain."""
+        return self.own(self.lattice.root)
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region."""
+        best, own = self._leaf(region), self.own(region)
+        for line in self.lines(region):
+            for groups, total in self._totals(region, line):
+                if own - total < best.loss - ROUNDING:
+                    best = Choice(own - total, line.feature, line.best_grouping(groups))
+        return best
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """A leaf, and every grouping along every feature."""
+        own = self.own(region)
+        if (leaf := self._leaf(region)).loss <= slack:
+            yield leaf
+        for line in self.lines(region):
+            for groups, total in self._totals(region, line):
+                if (loss := own - total) <= slack:
+                    for extra, parts in line.groupings(line.digit, groups, slack - loss):
+                        yield Choice(loss + extra, line.feature, parts)
+
+    def _leaf(self, region: int) -> Choice:
+        return Choice(self.own(region) - float(self.terms.leaf[self.lattice.place(region)] - self.price), -1, ())
+
+    def _totals(self, region: int, line: Line) -> Iterator[tuple[int, float]]:
+        """The best sum with each number of groups along a line."""
+        head = self.terms.head[self.terms.weight[self.lattice.place(region)]]
+        for groups in range(2, line.size + 1):
+            yield groups, float(line.chains[line.digit, groups] + head[groups])
+
+
+class BranchTables(NodeTables):
+    """Method II: the sum over nodes."""
+
+    lattice: Lattice
+
     def __init__(self, lattice: Lattice, problem: Problem[BranchSparse]) -> None:
-        posterior = problem.posterior
-        rate, a = posterior.expected_branches, posterior.pseudocount
-        weights = lattice.weights(problem.engine)
-        distinct, of = np.unique(weights, return_inverse=True)
-        groups = np.arange(max(lattice.domain.sizes) + 1)
         self.lattice, self.price = lattice, math.nan
-        self.weight = of.astype(np.int32)
-        self.child: Floats = math.log(rate) + gammaln(distinct + a) - gammaln(a)
-        self.head: Floats = (
-            -rate - gammaln(groups + 1.0) + gammaln(np.maximum(groups, 1) * a) - gammaln(distinct[:, None] + groups * a)
-        )
-        weights *= lattice.log_volumes()
-        self.leaf: Floats = -rate - weights
-        self.value = weights
-        """Filled by a pass; takes the place of the weights."""
+        self.terms = node_terms(problem, lattice.weights(problem.engine), lattice.log_volumes())
+        self.value = np.empty(lattice.regions)
 
     def solve(self, price: float) -> Iterator[int]:
         """One pass over all regions."""
-        self.price = math.nan
-        chains = _chains(self.lattice)
+        self.price, terms, chains = math.nan, self.terms, _chains(self.lattice)
         for begin, end in blocks(self.lattice):
             kernels.best_branches(
-                self.leaf,
+                terms.leaf,
                 price,
                 self.lattice.partings,
                 chains,
-                self.weight,
-                self.head,
-                self.child,
+                terms.weight,
+                terms.head,
+                terms.child,
                 begin,
                 end,
                 self.value,
@@ -175,81 +264,71 @@ class BranchTables:
         self.price = price
 
     @property
-    def best(self) -> float:
-        """The best sum for the whole domain."""
-        return self._own(self.lattice.root)
-
-    @property
     def as_leaf(self) -> float:
         """What the whole domain is worth as one leaf."""
-        return float(self.leaf[-1])
+        return float(self.terms.leaf[-1])
 
-    def choice(self, region: int) -> Choice:
-        """The best thing to do with a region."""
-        head = self.head[self.weight[region]]
-        best = Choice(self._own(region) - float(self.leaf[region] - self.price), -1, ())
-        for feature in self.lattice.features:
-            line = _Line(self, region, feature)
-            for groups in range(2, line.size + 1):
-                loss = self._own(region) - float(line.chains[line.digit, groups] + head[groups])
-                if loss < best.loss - ROUNDING:
-                    best = Choice(loss, feature, line.best_grouping(groups))
-        return best
-
-    def choices(self, region: int, slack: float) -> Iterator[Choice]:
-        """A leaf, and every grouping along every feature."""
-        best, head = self._own(region), self.head[self.weight[region]]
-        if (loss := best - float(self.leaf[region] - self.price)) <= slack:
-            yield Choice(loss, -1, ())
-        for feature in self.lattice.features:
-            line = _Line(self, region, feature)
-            for groups in range(2, line.size + 1):
-                target = line.chains[line.digit, groups]
-                loss = best - float(target + head[groups])
-                if loss <= slack:
-                    for extra, parts in line.groupings(line.digit, groups, slack - loss):
-                        yield Choice(loss + extra, feature, parts)
-
-    def _own(self, region: int) -> float:
+    def own(self, region: int) -> float:
         """A region's best sum, without what it adds as a child."""
-        return float(self.value[region] - self.child[self.weight[region]])
+        return float(self.value[region] - self.terms.child[self.terms.weight[region]])
+
+    def lines(self, region: int) -> Iterator[Line]:
+        """The lines through a region along every feature that may be split."""
+        lattice = self.lattice
+        for feature in lattice.features:
+            digit, step = lattice.digit(region, feature), lattice.strides[feature]
+            sides = lattice.sides[feature]
+            yield Line(self.value, lattice.partings, sides, feature, region - digit * step, step, digit)
 
 
-class _Line:
+class Line:
     """All regions that differ from one in a single feature, with the best chains of groups among them."""
 
-    def __init__(self, tables: BranchTables, region: int, feature: int) -> None:
-        lattice = tables.lattice
-        self.sides, self.stride = lattice.sides[feature], lattice.strides[feature]
-        self.digit = lattice.digit(region, feature)
-        self.base = region - self.digit * self.stride
-        self.size = self.sides.masks[self.digit].bit_count()
-        self.chains = np.full((self.digit + 1, lattice.domain.sizes[feature] + 1), -np.inf)
-        kernels.line_chains(tables.value, lattice.partings, feature, self.base, self.digit, self.chains)
+    def __init__(
+        self,
+        value: Floats,
+        partings: kernels.Partings,
+        sides: Sides,
+        feature: int,
+        base: int,
+        step: int,
+        digit: int,
+        offset: int = 0,
+    ) -> None:
+        self.sides, self.feature, self.digit = sides, feature, digit
+        self.base, self.step = base + offset, step
+        self.size = sides.masks[digit].bit_count()
+        self.chains = np.full((digit + 1, sides.masks[-1].bit_count() + 1), -np.inf)
+        kernels.line_chains(value, base, step, partings, feature, digit, self.chains)
 
     def best_grouping(self, groups: int) -> tuple[int, ...]:
         """The best division of the region itself into so many groups."""
         side, parts = self.digit, []
         for left in range(groups, 1, -1):
-            span = slice(self.sides.start[side], self.sides.start[side + 1])
-            first, rest = self.sides.first[span], self.sides.rest[span]
+            first, rest = self._partings(side)
             place = np.argmax(self.chains[first, 1] + self.chains[rest, left - 1])
-            parts.append(self.base + int(first[place]) * self.stride)
+            parts.append(self._part(first[place]))
             side = int(rest[place])
-        return (*parts, self.base + side * self.stride)
+        return (*parts, self._part(side))
 
     def groupings(self, side: int, groups: int, slack: float) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Every division of a side into so many groups that loses at most some slack to the best of them."""
         if groups == 1:
-            yield 0.0, (self.base + side * self.stride,)
+            yield 0.0, (self._part(side),)
             return
-        span = slice(self.sides.start[side], self.sides.start[side + 1])
-        first, rest = self.sides.first[span], self.sides.rest[span]
+        first, rest = self._partings(side)
         losses = self.chains[side, groups] - (self.chains[first, 1] + self.chains[rest, groups - 1])
         for i in np.flatnonzero(losses <= slack):
-            loss, own = float(losses[i]), self.base + int(first[i]) * self.stride
+            loss = float(losses[i])
             for extra, others in self.groupings(int(rest[i]), groups - 1, slack - loss):
-                yield loss + extra, (own, *others)
+                yield loss + extra, (self._part(first[i]), *others)
+
+    def _partings(self, side: int) -> tuple[Ints, Ints]:
+        span = slice(self.sides.start[side], self.sides.start[side + 1])
+        return self.sides.first[span], self.sides.rest[span]
+
+    def _part(self, side: int) -> int:
+        return self.base + int(side) * self.step
 
 
 def best_plan(tables: Tables, region: int) -> Plan:
@@ -258,7 +337,7 @@ def best_plan(tables: Tables, region: int) -> Plan:
     return Plan(region, choice.feature, tuple(best_plan(tables, part) for part in choice.parts))
 
 
-def tree_of(lattice: Lattice, plan: Plan) -> Tree:
+def tree_of(lattice: Regions, plan: Plan) -> Tree:
     """The tree that a plan describes."""
     splits: list[Split] = [None]
     stack = [(plan, 0)]

@@ -113,7 +113,7 @@ class Within:
     def _of_choice(self, region: int, choice: Choice, slack: float) -> Iterator[tuple[Label, Entry]]:
         """Every tree that begins with a choice and stays within the slack."""
         if not choice.parts:
-            leaves = frozenset([region]) if self._tells_leaves else NONE
+            leaves = frozenset([self.tables.lattice.place(region)]) if self._tells_leaves else NONE
             yield Label(int(self.by_leaves), 0), Entry(choice.loss, leaves, Plan(region, -1, ()))
             return
         used = 1 << choice.feature if self.by_features else 0
