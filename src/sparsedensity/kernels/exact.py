@@ -12,9 +12,11 @@ class Partings(NamedTuple):
 
     Region numbers are mixed radix: a feature has a `stride` and a number of `digits`. Its sides begin at `side`, and
     the partings of side s at `start[s]`. `first` and `rest` are numbers of sides times the stride, so that they add
-    to a region number whose digit is 0; `size` and `rest_size` are numbers of codes.
+    to a region number whose digit is 0; `size` and `rest_size` are numbers of codes. `order` is the features from the
+    lowest digit to the highest.
     """
 
+    order: np.ndarray
     stride: np.ndarray
     digits: np.ndarray
     side: np.ndarray
@@ -39,19 +41,40 @@ class Chains(NamedTuple):
 
 
 @kernel
+def digits_of(region, partings):
+    """The digits of a region number."""
+    digit = np.empty(partings.stride.shape[0], np.int64)
+    for feature in range(digit.shape[0]):
+        digit[feature] = region // partings.stride[feature] % partings.digits[feature]
+    return digit
+
+
+@kernel
+def count_up(digit, partings):
+    """The digits of the next region number: a division for each feature and region would take most of the time."""
+    for i in range(digit.shape[0]):
+        feature = partings.order[i]
+        digit[feature] += 1
+        if digit[feature] < partings.digits[feature]:
+            break
+        digit[feature] = 0
+
+
+@kernel
 def best_sums(leaf, price, partings, begin, end, value):
     """The largest sum over leaves of worth minus price, for the regions from begin to end."""
+    digit = digits_of(begin, partings)
     for region in range(begin, end):
         best = leaf[region] - price
-        for feature in range(partings.stride.shape[0]):
-            digit = region // partings.stride[feature] % partings.digits[feature]
-            base = region - digit * partings.stride[feature]
-            side = partings.side[feature] + digit
+        for feature in range(digit.shape[0]):
+            base = region - digit[feature] * partings.stride[feature]
+            side = partings.side[feature] + digit[feature]
             for i in range(partings.start[side], partings.start[side + 1]):
                 total = value[base + partings.first[i]] + value[base + partings.rest[i]]
                 if total > best:
                     best = total
         value[region] = best
+        count_up(digit, partings)
 
 
 @kernel
@@ -60,23 +83,23 @@ def best_branches(leaf, price, partings, chains, weight, head, child, begin, end
 
     `weight` is the place of a region's weight in `head` (what b groups of it cost) and `child`.
     """
+    digit = digits_of(begin, partings)
     for region in range(begin, end):
         own = weight[region]
         best = leaf[region] - price
-        for feature in range(partings.stride.shape[0]):
-            digit = region // partings.stride[feature] % partings.digits[feature]
-            base = region - digit * partings.stride[feature]
-            side = partings.side[feature] + digit
-            size, width, block = partings.size[side], chains.width[feature], chains.block[feature]
+        for feature in range(digit.shape[0]):
+            base = region - digit[feature] * partings.stride[feature]
+            side = partings.side[feature] + digit[feature]
             if partings.start[side] == partings.start[side + 1]:
                 continue
-            slot = chains.begin[feature] + region % block * width - 2
+            size, width = partings.size[side], chains.width[feature]
+            slot = chains.begin[feature] + region % chains.block[feature] * width - 2
             for groups in range(2, size + 1):
                 chains.best[slot + groups] = -np.inf
             for i in range(partings.start[side], partings.start[side + 1]):
                 first, rest = value[base + partings.first[i]], base + partings.rest[i]
                 chains.best[slot + 2] = max(chains.best[slot + 2], first + value[rest])
-                below = chains.begin[feature] + rest % block * width - 3
+                below = slot - (region - rest) * width - 1
                 for groups in range(3, partings.rest_size[i] + 2):
                     total = first + chains.best[below + groups]
                     if total > chains.best[slot + groups]:
@@ -84,6 +107,7 @@ def best_branches(leaf, price, partings, chains, weight, head, child, begin, end
             for groups in range(2, size + 1):
                 best = max(best, chains.best[slot + groups] + head[own, groups])
         value[region] = best + child[own]
+        count_up(digit, partings)
 
 
 @kernel

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +27,34 @@ from sparsedensity.search import bounds
 from sparsedensity.search.base import TIE
 from sparsedensity.search.hull import Hull
 from sparsedensity.search.lattice import Lattice, count_sides
-from sparsedensity.search.shallow import ShallowLattice, ShallowTables, count_states
+from sparsedensity.search.shallow import ShallowLattice, ShallowTables, count_sets, count_states
 from sparsedensity.search.tables import BranchTables, LeafTables, Plan, Tables, best_plan, tree_of
 from sparsedensity.search.within import Label, Lists, TooManyError, Within
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Floats
 
-BYTES_A_REGION = 56
-PARTINGS_A_SECOND = 1.2e8
-PASSES, BRANCH_PASSES = 12.0, 3.0
-"""How many passes a proof takes, about, in passes of method I."""
+BYTES_A_REGION = 56.0
 STEEP = 10.0
 """A price that pays for every leaf this many times what all rows are worth: the tree with the most leaves is best."""
 MOST_BYTES = 4e9
 MOST_SECONDS = 3600.0
+
+
+class Cost(NamedTuple):
+    """Seconds, as measured: to count a region, to visit it and one of its partings in a pass, to count a table."""
+
+    counting: float
+    region: float
+    parting: float
+    table: float = 1e-4
+    row: float = 1e-8
+
+
+LEAF_COST = Cost(1e-7, 2e-8, 2.5e-9)
+BRANCH_COST = Cost(3.5e-7, 2e-8, 1e-8)
+"""Passes of method II carry the number of groups."""
+LEAF_PASSES = 12
+"""How many passes method I takes, about."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +84,16 @@ def estimate(problem: Problem[Any], depth: int | None = None) -> Estimate:
     135
     """
     check_limit("depth", depth)
-    regions, partings = _count(problem.domain) if depth is None else count_states(problem.domain, depth)
-    seconds = _passes(problem) * _float(partings) / PARTINGS_A_SECOND
+    domain, method = problem.domain, problem.posterior
+    cost = LEAF_COST if isinstance(method, LeafSparse) and depth is None else BRANCH_COST
+    passes = LEAF_PASSES if isinstance(method, LeafSparse) else 1
+    regions, partings = _count(domain) if depth is None else count_states(domain, depth)
+    seconds = _float(regions) * (cost.counting + passes * cost.region) + _float(partings) * passes * cost.parting
+    if depth is not None:
+        seconds += count_sets(domain, depth) * (cost.table + cost.row * len(problem.engine.table))
+    if by_features(method):
+        # one lattice for every set of features: each feature has its sides or is left whole
+        seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)
     return Estimate(regions, partings, BYTES_A_REGION * _float(regions), seconds)
 
 
@@ -80,16 +102,6 @@ def _count(domain: Domain) -> tuple[int, int]:
     counts = [count_sides(feature) for feature in domain]
     regions = math.prod(sides for sides, _ in counts)
     return regions, sum(own * (regions // sides) for sides, own in counts)
-
-
-def _passes(problem: Problem[Any]) -> float:
-    """How many passes of method I a proof takes, about. A pass of method II carries the number of groups."""
-    if isinstance(problem.posterior, LeafSparse):
-        return PASSES
-    if not by_features(problem.posterior):
-        return BRANCH_PASSES
-    # one lattice for every set of features: each feature has its sides or is left whole
-    return BRANCH_PASSES * math.prod(1 + 1 / count_sides(feature)[0] for feature in problem.domain)
 
 
 def _float(number: int) -> float:

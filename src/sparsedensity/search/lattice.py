@@ -121,6 +121,7 @@ def partings_of(sides: list[Sides], strides: list[int]) -> Partings:
     starts = [own.start[:-1] + base for own, base in zip(sides, bases, strict=False)]
     counts, steps = [len(own.masks) for own in sides], list(zip(sides, strides, strict=True))
     return Partings(
+        order=np.argsort(strides, kind="stable"),
         stride=np.array(strides, np.int64),
         digits=np.array(counts, np.int64),
         side=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),

@@ -177,6 +177,12 @@ def count_states(domain: Domain, depth: int) -> tuple[int, int]:
     return sum(with_levels), sum(with_levels[1:]) * sum(partings for _, partings in counts)
 
 
+def count_sets(domain: Domain, depth: int) -> int:
+    """How many sets of features a tree of so many levels can restrict on one path."""
+    usable = sum(size > 1 for size in domain.sizes)
+    return sum(math.comb(usable, size) for size in range(depth + 1))
+
+
 class ShallowTables(NodeTables):
     """The best trees of every state at a price per leaf."""
 
