@@ -1,6 +1,7 @@
 """Exact search finds the optimum of every small problem, proves it, and bounds every other tree."""
 
 import math
+from unittest.mock import patch
 
 import pytest
 from hypothesis import assume, given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Exact, run
+from sparsedensity.search import Exact, exact, run
 from sparsedensity.search.lattice import Lattice, count_sides
 from sparsedensity.search.near import near_optimal
 from tests.naive_search import (
@@ -207,3 +208,14 @@ def test_all_near_optimal_trees_of_few_levels_are_listed(domain, data, lam, a, d
         assert [own.log_posterior for own in near] == close(
             sorted((s for s in scores.values() if s > limit), reverse=True)
         )
+
+
+@settings(max_examples=60)
+@given(domains(), st.data(), positive, positive, st.none() | st.integers(1, 9))
+def test_a_table_over_the_number_of_leaves_proves_the_same(domain, data, lam, a, most):
+    assume(small(domain))
+    problem = problem_of(domain, data.draw(data_in(domain)), LeafSparse(lam, a), most)
+    with patch.object(exact, "FEW_CHOICES", 0):
+        found = run(Exact(), problem)
+    assert found.proven
+    assert found.log_posterior == close(run(Exact(), problem).log_posterior)

@@ -78,6 +78,33 @@ def best_sums(leaf, price, partings, begin, end, value):
 
 
 @kernel
+def best_by_leaves(leaf, partings, begin, end, table):
+    """The largest sum over exactly k leaves, at table[region, k], for the regions from begin to end.
+
+    A region has trees of 1, 2, .. leaves up to its number of points, so the first k without one ends the row.
+    """
+    most = table.shape[1] - 1
+    digit = digits_of(begin, partings)
+    for region in range(begin, end):
+        own = table[region]
+        own[:] = -np.inf
+        own[1] = leaf[region]
+        for feature in range(digit.shape[0]):
+            base = region - digit[feature] * partings.stride[feature]
+            side = partings.side[feature] + digit[feature]
+            for i in range(partings.start[side], partings.start[side + 1]):
+                first, rest = table[base + partings.first[i]], table[base + partings.rest[i]]
+                for j in range(1, most):
+                    if first[j] == -np.inf:
+                        break
+                    for k in range(1, most - j + 1):
+                        if rest[k] == -np.inf:
+                            break
+                        own[j + k] = max(own[j + k], first[j] + rest[k])
+        count_up(digit, partings)
+
+
+@kernel
 def best_branches(leaf, price, partings, chains, weight, head, child, begin, end, value):
     """The largest sum over nodes for the regions from begin to end, each with what it adds as a child.
 

@@ -8,7 +8,6 @@ than the gap (see ``within``). A prior on the features used is proven for one se
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -28,8 +27,8 @@ from sparsedensity.search.base import TIE
 from sparsedensity.search.hull import Hull
 from sparsedensity.search.lattice import Lattice, count_sides
 from sparsedensity.search.shallow import ShallowLattice, ShallowTables, count_sets, count_states
-from sparsedensity.search.tables import BranchTables, LeafTables, Plan, Tables, best_plan, tree_of
-from sparsedensity.search.within import Label, Lists, TooManyError, Within
+from sparsedensity.search.tables import BranchTables, LeafCounts, LeafTables, Plan, Tables, best_plan, tree_of
+from sparsedensity.search.within import MOST_CHOICES, Label, Lists, TooManyError, Within
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Floats
 
@@ -38,6 +37,9 @@ STEEP = 10.0
 """A price that pays for every leaf this many times what all rows are worth: the tree with the most leaves is best."""
 MOST_BYTES = 4e9
 MOST_SECONDS = 3600.0
+FEW_CHOICES = 50_000
+"""Lists longer than this give way to a table over the number of leaves, where one is within reach."""
+MOST_TABLE_STEPS = 2e11
 
 
 class Cost(NamedTuple):
@@ -293,8 +295,7 @@ class CaseSearch:
         yield from self.begin()
         if self.refinable:
             yield from self.refine(lambda: self.proof.threshold, self.limit)
-        with contextlib.suppress(TooManyError):
-            yield from self.close()
+        yield from self.close()
         if self.by_leaves and self.proof.structure.n_leaves == self.limit:
             yield from self.look_beyond()
 
@@ -318,22 +319,56 @@ class CaseSearch:
             self.hull.settle(chord)
 
     def close(self) -> Iterator[int]:
+        """Close what prices leave open, by short lists of trees or else by a table over the number of leaves."""
+        table = self._has_table()
+        try:
+            yield from self.close_by_lists(FEW_CHOICES if table else MOST_CHOICES)
+        except TooManyError:
+            if table:
+                yield from self.close_by_table()
+
+    def close_by_lists(self, most_choices: int) -> Iterator[int]:
         """List the trees that lose less than the gap, for every price whose line leaves one."""
         while (group := self.hull.open_group(self.proof.threshold)) is not None:
             price, leaves = group
             slack = float(self.hull.scores[leaves].max()) - self.proof.log_posterior
-            listed = yield from self.within(price, slack, most=1)
+            listed = yield from self.within(price, slack, 1, most_choices)
             for label, entries in listed.items():
                 if self.is_wanted(label):
                     self.offer(entries[0].plan, label, self.tables.best - entries[0].loss + price * label.leaves)
             self.hull.closed[leaves] = True
             self._lower()
 
+    def close_by_table(self) -> Iterator[int]:
+        """The best tree of every number of leaves, up to the largest that is open."""
+        assert isinstance(self.tables, LeafTables)
+        counts = LeafCounts(self.tables, self._most_open())
+        yield from counts.solve()
+        sums = counts.sums[self.lattice.root]
+        k = int((self.hull.heads[: len(sums)] + sums).argmax())
+        self.offer(counts.plan(self.lattice.root, k), Label(k, 0), float(sums[k]))
+        self.hull.closed[: len(sums)] = True
+        self._lower()
+
+    def _has_table(self) -> bool:
+        """Whether a table over the number of leaves is within reach."""
+        if not isinstance(self.tables, LeafTables):
+            return False
+        most, (regions, partings) = self._most_open(), _count(self.problem.domain)
+        return 8 * regions * most < MOST_BYTES and partings * most**2 < MOST_TABLE_STEPS
+
+    def _most_open(self) -> int:
+        """The largest number of leaves that is open."""
+        scores = self.hull.scores[: self.limit + 1]
+        return max(1, int(np.flatnonzero(scores > self.proof.threshold).max(initial=1)))
+
     def look_beyond(self) -> Iterator[int]:
         """Whether a tree above the limit is better: passes until one is found or none can be."""
         yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
 
-    def within(self, price: float, slack: float, most: int) -> Generator[int, None, Lists]:
+    def within(
+        self, price: float, slack: float, most: int, most_choices: int = MOST_CHOICES
+    ) -> Generator[int, None, Lists]:
         """The trees that lose at most some slack at a price, by label."""
         if self.tables.price != price:
             yield from self.tables.solve(price)
@@ -345,6 +380,7 @@ class CaseSearch:
             by_features=self.by_features,
             same_leaves=isinstance(self.problem.posterior, LeafSparse),
             most_leaves=self.limit,
+            most_choices=most_choices,
         )
         yield from search.find()
         return search.found()

@@ -158,6 +158,35 @@ class LeafTables:
                 yield Choice(float(losses[i]), feature, (int(first[i]), int(rest[i])))
 
 
+class LeafCounts:
+    """Method I for every number of leaves at once: the best sum of each region with 1, 2, .. leaves."""
+
+    def __init__(self, tables: LeafTables, most: int) -> None:
+        self.leaf, self.lattice = tables.leaf, tables.lattice
+        self.sums = np.empty((tables.lattice.regions, most + 1))
+
+    def solve(self) -> Iterator[int]:
+        """One pass over all regions."""
+        for begin, end in blocks(self.lattice, self.sums.shape[1] ** 2 / 4):
+            kernels.best_by_leaves(self.leaf, self.lattice.partings, begin, end, self.sums)
+            yield int(end - begin)
+
+    def plan(self, region: int, leaves: int) -> Plan:
+        """The best tree of a region with so many leaves."""
+        if leaves == 1:
+            return Plan(region, -1, ())
+        best, parts = -math.inf, (0, 0, 0, 0)
+        for feature in self.lattice.features:
+            base, span = _line(self.lattice, region, feature)
+            first, rest = base + self.lattice.partings.first[span], base + self.lattice.partings.rest[span]
+            totals = self.sums[first, 1:leaves] + self.sums[rest, leaves - 1 : 0 : -1]
+            if totals.size and totals.max() > best:
+                place, share = divmod(int(totals.argmax()), leaves - 1)
+                best, parts = totals.max(), (feature, int(first[place]), int(rest[place]), share + 1)
+        feature, one, other, share = parts
+        return Plan(region, feature, (self.plan(one, share), self.plan(other, leaves - share)))
+
+
 class Terms(NamedTuple):
     """What nodes add to a sum, for every region.
 
@@ -351,9 +380,9 @@ def tree_of(lattice: Regions, plan: Plan) -> Tree:
     return Tree.of_splits(lattice.domain, splits)
 
 
-def blocks(lattice: Lattice) -> Iterator[tuple[np.int64, np.int64]]:
-    """The regions in runs that take a fraction of a second each."""
-    a_region = sum(len(own.first) / len(own.masks) for own in lattice.sides)
+def blocks(lattice: Lattice, a_parting: float = 1.0) -> Iterator[tuple[np.int64, np.int64]]:
+    """The regions in runs that take a fraction of a second each, by the steps that a parting takes."""
+    a_region = a_parting * sum(len(own.first) / len(own.masks) for own in lattice.sides)
     length = max(1, int(PARTINGS_A_STEP / max(a_region, 1.0)))
     for begin in range(0, lattice.regions, length):
         yield np.int64(begin), np.int64(min(begin + length, lattice.regions))

@@ -55,6 +55,7 @@ class Within:
     same_leaves: bool = False
     """Whether two trees with the same leaves are one."""
     most_leaves: int = 0
+    most_choices: int = MOST_CHOICES
     choices: dict[int, list[Choice]] = field(default_factory=dict)
     lists: dict[int, Lists] = field(default_factory=dict)
 
@@ -79,7 +80,7 @@ class Within:
             slack = slacks[region]
             own = list(self.tables.choices(region, slack))
             total += len(own)
-            if total > MOST_CHOICES:
+            if total > self.most_choices:
                 raise TooManyError
             self.choices[region] = own
             for choice in own:
