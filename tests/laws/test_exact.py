@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Exact, exact, run
+from sparsedensity.search import Exact, proof, run
 from sparsedensity.search.lattice import Lattice, count_sides
 from sparsedensity.search.near import near_optimal
 from tests.naive_search import (
@@ -215,7 +215,7 @@ def test_all_near_optimal_trees_of_few_levels_are_listed(domain, data, lam, a, d
 def test_a_table_over_the_number_of_leaves_proves_the_same(domain, data, lam, a, most):
     assume(small(domain))
     problem = problem_of(domain, data.draw(data_in(domain)), LeafSparse(lam, a), most)
-    with patch.object(exact, "FEW_CHOICES", 0):
+    with patch.object(proof, "FEW_CHOICES", 0):
         found = run(Exact(), problem)
     assert found.proven
     assert found.log_posterior == close(run(Exact(), problem).log_posterior)

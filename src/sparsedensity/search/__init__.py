@@ -1,8 +1,9 @@
 """Searches: how to look for the structure that a posterior likes best."""
 
 from sparsedensity.search.base import Budget, Found, Search, run
-from sparsedensity.search.exact import Exact, estimate
+from sparsedensity.search.estimate import Estimate, estimate
+from sparsedensity.search.exact import Exact
 from sparsedensity.search.greedy import Greedy
 from sparsedensity.search.near import NearOptimal, near_optimal
 
-__all__ = ["Budget", "Exact", "Found", "Greedy", "NearOptimal", "Search", "estimate", "near_optimal", "run"]
+__all__ = ["Budget", "Estimate", "Exact", "Found", "Greedy", "NearOptimal", "Search", "estimate", "near_optimal", "run"]

@@ -82,6 +82,11 @@ def log_features(posterior: BranchSparse, columns: int, used: int) -> float:
     return math.log(math.comb(columns, used)) + used * math.log(g) + (columns - used) * math.log1p(-g)
 
 
+def looks_at_features(posterior: object) -> bool:
+    """Whether a posterior looks at the set of features that a tree uses."""
+    return isinstance(posterior, BranchSparse) and posterior.feature_probability is not None
+
+
 def _best_list(posterior: SparseRules) -> float:
     """The best prior of any length, each rule for free; a dropped Dirichlet constant is given back."""
     most = min(sum(posterior.antecedents), MOST_COUNTED)

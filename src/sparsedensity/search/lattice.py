@@ -67,6 +67,13 @@ def count_sides(feature: Feature) -> tuple[int, int]:
     return (runs, cuts) if feature.missing is None else (2 * runs + 1, 3 * cuts + runs)
 
 
+def count_regions(domain: Domain) -> tuple[int, int]:
+    """The regions of a domain and their partings."""
+    counts = [count_sides(feature) for feature in domain]
+    regions = math.prod(sides for sides, _ in counts)
+    return regions, sum(own * (regions // sides) for sides, own in counts)
+
+
 def _subsets(size: int) -> Sides:
     """Every non-empty set of codes; set s is the mask s + 1, so that a part comes before the whole."""
     firsts = [_parts_with_lowest(mask) for mask in range(1, 1 << size)]

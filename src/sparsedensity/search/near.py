@@ -12,8 +12,9 @@ import numpy as np
 from sparsedensity.errors import DataError
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.exact import Case, CaseSearch, Exact, Proof, cases, pass_on, shown
+from sparsedensity.search.exact import Exact, shown
 from sparsedensity.search.hull import Hull
+from sparsedensity.search.proof import Case, CaseSearch, Proof, cases, pass_on
 from sparsedensity.search.tables import Plan, Regions, tree_of
 from sparsedensity.search.within import Entry, Label, TooManyError
 from sparsedensity.structures import Tree
