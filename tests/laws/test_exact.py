@@ -119,8 +119,8 @@ def spelled(node):
 
 def listed(problem, within, at_most=10_000):
     near = near_optimal(problem, within, at_most)
-    for score, tree in near:
-        assert problem.score(tree) == close(score)
+    for own in near:
+        assert problem.score(own.structure) == close(own.log_posterior)
     return near
 
 
@@ -135,7 +135,7 @@ def test_all_near_optimal_sets_of_leaves_are_listed(domain, data, lam, a, within
     limit = max(scores.values()) - within
     assume(all(abs(score - limit) > 1e-6 for score in scores.values()))
     near = listed(problem_of(domain, rows, LeafSparse(lam, a), most), within)
-    found = [frozenset(region.allowed for region in tree.regions) for _, tree in near]
+    found = [frozenset(region.allowed for region in own.structure.regions) for own in near]
     assert len(set(found)) == len(found)
     assert set(found) == {leaves for leaves, score in scores.items() if score > limit}
     assert near.complete
@@ -154,7 +154,7 @@ def test_all_near_optimal_branch_sparse_trees_are_listed(domain, data, lam, a, g
     limit = max(scores.values()) - within
     assume(all(abs(score - limit) > 1e-6 for score in scores.values()))
     near = listed(problem_of(domain, rows, BranchSparse(lam, a, g), most), within)
-    found = [spelled(tree.root()) for _, tree in near]
+    found = [spelled(own.structure.root()) for own in near]
     assert len(set(found)) == len(found)
     assert set(found) == {spelling for spelling, score in scores.items() if score > limit}
 

@@ -44,9 +44,14 @@ def upper_bound(problem: Problem[Any]) -> float | None:
 
 def log_likelihood_of_rows(problem: Problem[Any]) -> float:
     """The log-likelihood of a separate bin for every distinct row: the sum of w ln (w / (n V))."""
-    table = problem.engine.table
-    sides = [np.log(feature.measures)[table.codes[:, i]] for i, feature in enumerate(table.domain)]
-    return float(table.weights @ (np.log(table.weights / table.n) - np.sum(sides, axis=0)))
+    weights = problem.engine.table.weights
+    return float(weights @ np.log(weights / problem.engine.n)) - log_volume_of_rows(problem)
+
+
+def log_volume_of_rows(problem: Problem[Any]) -> float:
+    """The sum over all rows of the log volume of the point they are at."""
+    engine = problem.engine
+    return float(engine.value_weights(engine.all_rows()) @ np.log(engine.domain.measures))
 
 
 def best_log_poisson(rate: float, most: int) -> float:

@@ -5,29 +5,41 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from sparsedensity.errors import DataError
+from sparsedensity.posterior import LeafSparse
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.exact import Exact, shown
+from sparsedensity.search.exact import Exact
 from sparsedensity.search.hull import Hull
 from sparsedensity.search.proof import Case, CaseSearch, Proof, cases, pass_on
 from sparsedensity.search.tables import Plan, Regions, tree_of
 from sparsedensity.search.within import Entry, Label, TooManyError
-from sparsedensity.structures import Tree
+from sparsedensity.structures import Tree, canonical
 
 FIRST_WINDOW = 0.25
 """Nats below the best to list first; doubled until there are enough trees."""
 
 
-class Scored(NamedTuple):
-    """A tree with its log posterior."""
+@dataclass(frozen=True)
+class Scored:
+    """A listed tree with its log posterior; built when it is asked for."""
 
     log_posterior: float
-    structure: Tree
+    plan: Plan = field(repr=False)
+    lattice: Regions = field(repr=False)
+    canonical: bool = field(repr=False)
+    """Whether to show the smallest tree with the same leaves: method I sees only leaves."""
+
+    @cached_property
+    def structure(self) -> Tree:
+        """The tree."""
+        tree = tree_of(self.lattice, self.plan)
+        return canonical(tree) if self.canonical else tree
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,6 @@ def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, d
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import LeafSparse
     >>> from sparsedensity.table import Table
     >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
     >>> problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())
@@ -79,7 +90,8 @@ def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, d
                 f"Too many trees of this table lie within {window:g} nats of the best to list any. Ask for fewer nats."
             ) from None
         if window >= within or len(listed) > at_most:
-            return _answer(listing, listed, within)
+            best = sorted(listed, key=lambda own: -own.log_posterior)[:at_most]
+            return NearOptimal(tuple(best), within, len(listed) <= at_most)
         window = min(2 * window, within)
 
 
@@ -107,11 +119,12 @@ class Listing:
     def __init__(self, problem: Problem[Any], proof: Proof, at_most: int, depth: int | None) -> None:
         self.problem, self.proof, self.at_most, self.depth = problem, proof, at_most, depth
         self.cases = cases(problem, math.inf)
+        self.canonical = isinstance(problem.posterior, LeafSparse) and depth is None
         self.threshold = proof.log_posterior
-        self.listed: list[Named] = []
+        self.listed: list[Scored] = []
         self.hulls: dict[tuple[int, ...], Hull] = {}
 
-    def within(self, window: float) -> list[Named]:
+    def within(self, window: float) -> list[Scored]:
         """The trees in a window; more than asked for where there are more."""
         self.threshold, self.listed = self.proof.log_posterior - window - self.proof.tie, []
         for case in self.cases:
@@ -148,19 +161,4 @@ class Listing:
         for entry in entries:
             score = search.score(label, search.tables.best - entry.loss + price * label.leaves)
             if score > self.threshold:
-                self.listed.append(Named(score, search.lattice, entry.plan))
-
-
-class Named(NamedTuple):
-    """A listed tree before it is built."""
-
-    log_posterior: float
-    lattice: Regions
-    plan: Plan
-
-
-def _answer(listing: Listing, listed: list[Named], within: float) -> NearOptimal:
-    best = sorted(listed, key=lambda named: -named.log_posterior)[: listing.at_most]
-    found = [(own.log_posterior, tree_of(own.lattice, own.plan)) for own in best]
-    trees = tuple(Scored(score, shown(listing.problem, tree, listing.depth)) for score, tree in found)
-    return NearOptimal(trees, within, len(listed) <= listing.at_most)
+                self.listed.append(Scored(score, entry.plan, search.lattice, self.canonical))

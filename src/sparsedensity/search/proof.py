@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import TIE
-from sparsedensity.search.bounds import log_features, looks_at_features
+from sparsedensity.search.bounds import log_features, log_volume_of_rows, looks_at_features
 from sparsedensity.search.estimate import MOST_BYTES
 from sparsedensity.search.hull import Hull
 from sparsedensity.search.lattice import Lattice, count_regions
@@ -300,6 +300,5 @@ def log_heads(posterior: LeafSparse, leaves: NDArray[np.int64], n: float) -> Flo
 
 def points_sum(problem: Problem[LeafSparse]) -> float:
     """The sum over leaves of method I with every point a leaf."""
-    a, table = problem.posterior.pseudocount, problem.engine.table
-    log_volumes = np.sum([np.log(f.measures)[table.codes[:, i]] for i, f in enumerate(table.domain)], axis=0)
-    return float((gammaln(table.weights + a) - gammaln(a) - table.weights * log_volumes).sum())
+    a, weights = problem.posterior.pseudocount, problem.engine.table.weights
+    return float((gammaln(weights + a) - gammaln(a)).sum()) - log_volume_of_rows(problem)
