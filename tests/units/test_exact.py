@@ -1,5 +1,7 @@
 """Exact search on tables that people know, and on tables that are too large for it."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Exact, Greedy, estimate, near_optimal, run
+from sparsedensity.search import Exact, Greedy, estimate, near_optimal, run, tables
+from sparsedensity.search.within import TooManyError, Within
 from sparsedensity.table import Table
 
 METHODS = [LeafSparse(8, 2), BranchSparse(2, 2)]
@@ -75,6 +78,40 @@ def test_a_warm_tree_that_breaks_the_limit_is_left_out(titanic):
     warm = run(Exact(), Problem(titanic, LeafSparse(8, 2), 100)).structure
     found = run(Exact(warm=warm), Problem(titanic, LeafSparse(8, 2), 3))
     assert found.structure.n_leaves <= 3
+
+
+def test_an_interrupted_proof_hands_back_a_tree_and_a_bound(titanic):
+    def stop(state, seconds):
+        raise KeyboardInterrupt
+
+    with patch.object(tables, "PARTINGS_A_STEP", 1):
+        found = run(Exact(), Problem(titanic, LeafSparse(8, 2), 100), watch=[stop])
+    assert found.reason == "interrupted"
+    assert not found.proven
+    assert found.gap > 0
+
+
+def test_near_optimal_trees_that_cannot_all_be_listed_are_at_least_so_many(titanic):
+    problem = Problem(titanic, LeafSparse(8, 2), 100)
+    every = near_optimal(problem, 8.0, at_most=100_000)
+    listing = Within._down
+
+    def short(self):
+        if self.slack > 2:
+            raise TooManyError
+        return (yield from listing(self))
+
+    with patch.object(Within, "_down", short):
+        some = near_optimal(problem, 8.0, at_most=100_000)
+    assert every.complete
+    assert not some.complete
+    assert 0 < len(some) < len(every)
+    assert [own.log_posterior for own in some] == [own.log_posterior for own in every][: len(some)]
+
+
+def test_the_feature_prior_of_a_wide_table_is_refused():
+    with pytest.raises(DataError, match="regions"):
+        run(Exact(depth=1), Problem(wide(), BranchSparse(2, 2, 0.3)))
 
 
 def test_near_optimal_needs_a_distance_and_a_number(titanic):

@@ -20,13 +20,17 @@ MOST_SECONDS = 3600.0
 
 
 class Cost(NamedTuple):
-    """Seconds, as measured: to count a region, to visit it and one of its partings in a pass, to count a table."""
+    """Seconds, as measured: to count a region, to visit it and one of its partings in a pass.
+
+    Also to count the table of a set of features with its rows, and to set up the case of one.
+    """
 
     counting: float
     region: float
     parting: float
     table: float = 1e-4
     row: float = 1e-8
+    case: float = 1e-3
 
 
 LEAF_COST = Cost(1e-7, 2e-8, 2.5e-9)
@@ -73,6 +77,7 @@ def estimate(problem: Problem[Any], depth: int | None = None) -> Estimate:
     if looks_at_features(method):
         # one lattice for every set of features: each feature has its sides or is left whole
         seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)
+        seconds += cost.case * 2.0 ** sum(size > 1 for size in domain.sizes)
     return Estimate(regions, partings, BYTES_A_REGION * _float(regions), seconds)
 
 

@@ -81,18 +81,22 @@ def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, d
     check_positive("within", within)
     check_limit("at_most", at_most)
     listing = Listing(problem, proven(problem, depth), at_most, depth)
-    window = min(FIRST_WINDOW, within)
+    window, listed = min(FIRST_WINDOW, within), list[Scored]()
     while True:
         try:
             listed = listing.within(window)
         except TooManyError:
-            raise DataError(
-                f"Too many trees of this table lie within {window:g} nats of the best to list any. Ask for fewer nats."
-            ) from None
+            return _answer(listed, within, at_most, complete=False)
         if window >= within or len(listed) > at_most:
-            best = sorted(listed, key=lambda own: -own.log_posterior)[:at_most]
-            return NearOptimal(tuple(best), within, len(listed) <= at_most)
+            return _answer(listed, within, at_most, complete=len(listed) <= at_most)
         window = min(2 * window, within)
+
+
+def _answer(listed: list[Scored], within: float, at_most: int, *, complete: bool) -> NearOptimal:
+    if not listed:
+        raise DataError(f"More trees of this table lie within {FIRST_WINDOW} nats of the best than can be listed.")
+    best = sorted(listed, key=lambda own: -own.log_posterior)[:at_most]
+    return NearOptimal(tuple(best), within, complete)
 
 
 def proven(problem: Problem[Any], depth: int | None) -> Proof:
