@@ -7,6 +7,7 @@ but the domain.
 import functools
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,3 +136,63 @@ def best_branch_sparse(domain, data, lam, a, g=None):
         return 0.0 if g is None else math.log(math.comb(p, d)) + d * math.log(g) + (p - d) * math.log(1 - g)
 
     return max(score + prior(len(used)) for used, score in best(regions.whole).items())
+
+
+class Grown(NamedTuple):
+    """A tree of a tiny domain, with the sums that the posteriors are made of."""
+
+    leaves: frozenset
+    features: frozenset
+    spelling: tuple
+    """() for a leaf, else the feature and the set of (codes, spelling) of its branches."""
+    levels: int
+    leaf_terms: float
+    node_terms: float
+
+
+def every_tree(domain, data, lam, a, most=3000):
+    """Every tree of a tiny domain; None if there are too many. lam is that of method II."""
+    regions = Regions(domain, data)
+
+    @functools.cache
+    def count(region):
+        return 1 + sum(math.prod(map(count, children)) for _, children in regions.children(region))
+
+    @functools.cache
+    def below(region):
+        n, log_volume = regions.weight(region), regions.log_volume(region)
+        leaf = math.lgamma(n + a) - math.lgamma(a) - n * log_volume
+        found = [Grown(frozenset([region]), frozenset(), (), 0, leaf, -lam - n * log_volume)]
+        for f, children in regions.children(region):
+            b = len(children)
+            own = -lam + b * math.log(lam) - math.lgamma(b + 1) + math.lgamma(b * a) - math.lgamma(n + b * a)
+            own += sum(math.lgamma(a + regions.weight(child)) - math.lgamma(a) for child in children)
+            for parts in itertools.product(*map(below, children)):
+                branches = frozenset((child[f], part.spelling) for child, part in zip(children, parts, strict=True))
+                found.append(
+                    Grown(
+                        frozenset().union(*(part.leaves for part in parts)),
+                        frozenset([f]).union(*(part.features for part in parts)),
+                        (f, branches),
+                        1 + max(part.levels for part in parts),
+                        sum(part.leaf_terms for part in parts),
+                        own + sum(part.node_terms for part in parts),
+                    )
+                )
+        return found
+
+    return below(regions.whole) if count(regions.whole) <= most else None
+
+
+def leaf_sparse_of(grown, n, lam, a):
+    """Method I of a tree of a tiny domain."""
+    k = len(grown.leaves)
+    prior = -lam + k * math.log(lam) - math.lgamma(k + 1)
+    return prior + math.lgamma(k * a) - math.lgamma(n + k * a) + grown.leaf_terms
+
+
+def branch_sparse_of(grown, p, g=None):
+    """Method II of a tree of a tiny domain of p features."""
+    d = len(grown.features)
+    prior = 0.0 if g is None else math.log(math.comb(p, d)) + d * math.log(g) + (p - d) * math.log(1 - g)
+    return grown.node_terms + prior

@@ -2,6 +2,21 @@
 
 from sparsedensity.search.anneal import Anneal
 from sparsedensity.search.base import Budget, Found, Search, run
+from sparsedensity.search.estimate import Estimate, estimate
+from sparsedensity.search.exact import Exact
 from sparsedensity.search.greedy import Greedy
+from sparsedensity.search.near import NearOptimal, near_optimal
 
-__all__ = ["Anneal", "Budget", "Found", "Greedy", "Search", "run"]
+__all__ = [
+    "Anneal",
+    "Budget",
+    "Estimate",
+    "Exact",
+    "Found",
+    "Greedy",
+    "NearOptimal",
+    "Search",
+    "estimate",
+    "near_optimal",
+    "run",
+]

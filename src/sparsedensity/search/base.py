@@ -10,8 +10,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from sparsedensity.problem import Problem
+from sparsedensity.search.bounds import upper_bound
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats
+
+TIE = 1e-9
+"""Log posteriors this close, relative to their size, are equal."""
 
 
 class State(Protocol):
@@ -141,6 +145,7 @@ def run(
     log_posterior = problem.score(structure)
     if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
         trace.append((time.perf_counter() - begin, log_posterior))
+    bound = certified(problem, state, log_posterior)
     return Found(
         method=search.name,
         structure=structure,
@@ -150,10 +155,24 @@ def run(
         seconds=time.perf_counter() - begin,
         limit_binds=search.limited(problem, state, structure),
         trace=tuple(trace),
+        upper_bound=bound,
+        proven=bound is not None and bound <= log_posterior,
         archive={**search.archive(problem, state), structure.n_leaves: structure},
         by_kind=getattr(state, "by_kind", {}),
         restarts=getattr(search, "restarts", 1),
     )
+
+
+def certified(problem: Problem[Any], state: State, log_posterior: float) -> float | None:
+    """What no structure exceeds: as a search has proven it, else the bound that any table has.
+
+    Bounds within rounding of the log posterior are equal to it.
+    """
+    proven: float | None = getattr(state, "upper_bound", None)
+    bound = upper_bound(problem) if proven is None else proven
+    if bound is None:
+        return None
+    return log_posterior if bound <= log_posterior + TIE * max(1.0, abs(log_posterior)) else bound
 
 
 def keep(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Kept]:

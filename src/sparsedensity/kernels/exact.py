@@ -1,0 +1,202 @@
+"""Dynamic programs over all regions of a domain, in the order of their numbers: every part before its whole."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsedensity.kernels import kernel
+
+
+class Partings(NamedTuple):
+    """Every side of every feature and its partings in two, feature after feature.
+
+    Region numbers are mixed radix: a feature has a `stride` and a number of `digits`. Its sides begin at `side`, and
+    the partings of side s at `start[s]`. `first` and `rest` are numbers of sides times the stride, so that they add
+    to a region number whose digit is 0; `size` and `rest_size` are numbers of codes. `order` is the features from the
+    lowest digit to the highest.
+    """
+
+    order: np.ndarray
+    stride: np.ndarray
+    digits: np.ndarray
+    side: np.ndarray
+    size: np.ndarray
+    start: np.ndarray
+    first: np.ndarray
+    rest: np.ndarray
+    rest_size: np.ndarray
+
+
+class Chains(NamedTuple):
+    """The best division of a region along one feature into b = 2, 3, .. groups, kept as long as it is needed.
+
+    Those of feature f lie in `best` from `begin[f]`, `width[f]` numbers a region, and are overwritten after
+    `block[f]` regions: the larger regions of the same line come before that.
+    """
+
+    best: np.ndarray
+    begin: np.ndarray
+    width: np.ndarray
+    block: np.ndarray
+
+
+@kernel
+def digits_of(region, partings):
+    """The digits of a region number."""
+    digit = np.empty(partings.stride.shape[0], np.int64)
+    for feature in range(digit.shape[0]):
+        digit[feature] = region // partings.stride[feature] % partings.digits[feature]
+    return digit
+
+
+@kernel
+def count_up(digit, partings):
+    """The digits of the next region number: a division for each feature and region would take most of the time."""
+    for i in range(digit.shape[0]):
+        feature = partings.order[i]
+        digit[feature] += 1
+        if digit[feature] < partings.digits[feature]:
+            break
+        digit[feature] = 0
+
+
+@kernel
+def best_sums(leaf, price, partings, begin, end, value):
+    """The largest sum over leaves of worth minus price, for the regions from begin to end."""
+    digit = digits_of(begin, partings)
+    for region in range(begin, end):
+        best = leaf[region] - price
+        for feature in range(digit.shape[0]):
+            base = region - digit[feature] * partings.stride[feature]
+            side = partings.side[feature] + digit[feature]
+            for i in range(partings.start[side], partings.start[side + 1]):
+                total = value[base + partings.first[i]] + value[base + partings.rest[i]]
+                if total > best:
+                    best = total
+        value[region] = best
+        count_up(digit, partings)
+
+
+@kernel
+def best_by_leaves(leaf, partings, begin, end, table):
+    """The largest sum over exactly k leaves, at table[region, k], for the regions from begin to end.
+
+    A region has trees of 1, 2, .. leaves up to its number of points, so the first k without one ends the row.
+    """
+    most = table.shape[1] - 1
+    digit = digits_of(begin, partings)
+    for region in range(begin, end):
+        own = table[region]
+        own[:] = -np.inf
+        own[1] = leaf[region]
+        for feature in range(digit.shape[0]):
+            base = region - digit[feature] * partings.stride[feature]
+            side = partings.side[feature] + digit[feature]
+            for i in range(partings.start[side], partings.start[side + 1]):
+                first, rest = table[base + partings.first[i]], table[base + partings.rest[i]]
+                for j in range(1, most):
+                    if first[j] == -np.inf:
+                        break
+                    for k in range(1, most - j + 1):
+                        if rest[k] == -np.inf:
+                            break
+                        own[j + k] = max(own[j + k], first[j] + rest[k])
+        count_up(digit, partings)
+
+
+@kernel
+def best_branches(leaf, price, partings, chains, weight, head, child, begin, end, value):
+    """The largest sum over nodes for the regions from begin to end, each with what it adds as a child.
+
+    `weight` is the place of a region's weight in `head` (what b groups of it cost) and `child`.
+    """
+    digit = digits_of(begin, partings)
+    for region in range(begin, end):
+        own = weight[region]
+        best = leaf[region] - price
+        for feature in range(digit.shape[0]):
+            base = region - digit[feature] * partings.stride[feature]
+            side = partings.side[feature] + digit[feature]
+            if partings.start[side] == partings.start[side + 1]:
+                continue
+            size, width = partings.size[side], chains.width[feature]
+            slot = chains.begin[feature] + region % chains.block[feature] * width - 2
+            for groups in range(2, size + 1):
+                chains.best[slot + groups] = -np.inf
+            for i in range(partings.start[side], partings.start[side + 1]):
+                first, rest = value[base + partings.first[i]], base + partings.rest[i]
+                chains.best[slot + 2] = max(chains.best[slot + 2], first + value[rest])
+                below = slot - (region - rest) * width - 1
+                for groups in range(3, partings.rest_size[i] + 2):
+                    total = first + chains.best[below + groups]
+                    if total > chains.best[slot + groups]:
+                        chains.best[slot + groups] = total
+            for groups in range(2, size + 1):
+                best = max(best, chains.best[slot + groups] + head[own, groups])
+        value[region] = best + child[own]
+        count_up(digit, partings)
+
+
+@kernel
+def line_chains(value, base, step, partings, feature, digit, best):
+    """The best division of each side of one line into b groups, at best[side, b].
+
+    The regions of the line are `base`, `base + step`, ..; the last one, at `digit`, is the whole to be divided.
+    """
+    side, stride = partings.side[feature], partings.stride[feature]
+    for own in range(digit + 1):
+        for groups in range(1, partings.size[side + own] + 1):
+            best[own, groups] = -np.inf
+        if own < digit:
+            best[own, 1] = value[base + own * step]
+        for i in range(partings.start[side + own], partings.start[side + own + 1]):
+            first, rest = best[partings.first[i] // stride, 1], partings.rest[i] // stride
+            for groups in range(2, partings.rest_size[i] + 2):
+                total = first + best[rest, groups - 1]
+                if total > best[own, groups]:
+                    best[own, groups] = total
+
+
+class Blocks(NamedTuple):
+    """Regions that restrict few features, one block for each set of restricted features.
+
+    Within a block region numbers are mixed radix over the proper sides of its features. `extended[block, f]` is the
+    block with feature f restricted too (the same one if it is already), `stride[block, f]` the step of its digit.
+    """
+
+    begin: np.ndarray
+    depth: np.ndarray
+    features: np.ndarray
+    extended: np.ndarray
+    stride: np.ndarray
+
+
+@kernel
+def line_of(region, block, feature, blocks, partings):
+    """The line through a region along a feature: its first region, its step, and the digit of the region itself."""
+    wider = blocks.extended[block, feature]
+    base, digit = blocks.begin[wider], partings.digits[feature] - 1
+    for i in range(blocks.depth[block]):
+        inside = blocks.features[block, i]
+        own = (region - blocks.begin[block]) // blocks.stride[block, inside] % (partings.digits[inside] - 1)
+        if inside == feature:
+            digit = own
+        else:
+            base += own * blocks.stride[wider, inside]
+    return base, blocks.stride[wider, feature], digit
+
+
+@kernel
+def best_shallow(leaf, price, blocks, partings, weight, head, child, below, begin, end, best, value):
+    """The largest sum over nodes with one level more than `below`, for the regions from begin to end."""
+    for region in range(begin, end):
+        block = np.searchsorted(blocks.begin, region, side="right") - 1
+        own = weight[region]
+        total = leaf[region] - price
+        for feature in range(blocks.extended.shape[1]):
+            if partings.digits[feature] > 1:
+                base, step, digit = line_of(region, block, feature, blocks, partings)
+                line_chains(below, base, step, partings, feature, digit, best)
+                for groups in range(2, partings.size[partings.side[feature] + digit] + 1):
+                    total = max(total, best[digit, groups] + head[own, groups])
+        value[region] = total + child[own]

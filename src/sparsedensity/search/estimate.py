@@ -1,0 +1,100 @@
+"""What a proof would take: regions, memory and time, known before anything is allocated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sparsedensity.errors import DataError
+from sparsedensity.posterior import LeafSparse
+from sparsedensity.problem import Problem, check_limit
+from sparsedensity.search.bounds import looks_at_features
+from sparsedensity.search.lattice import count_regions, count_sides
+from sparsedensity.search.shallow import count_sets, count_states
+
+BYTES_A_REGION = 64.0
+"""As measured for method II; method I takes half."""
+MOST_BYTES = 4e9
+MOST_SECONDS = 3600.0
+
+
+class Cost(NamedTuple):
+    """Seconds, as measured: to count a region, to visit it and one of its partings in a pass.
+
+    Also to count the table of a set of features with its rows, and to set up the case of one.
+    """
+
+    counting: float
+    region: float
+    parting: float
+    table: float = 1e-4
+    row: float = 1e-8
+    case: float = 1e-3
+
+
+LEAF_COST = Cost(1e-7, 2e-8, 2.5e-9)
+BRANCH_COST = Cost(3.5e-7, 2e-8, 1e-8)
+"""Passes of method II carry the number of groups."""
+LEAF_PASSES = 12
+"""How many passes method I takes, about."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a proof would take, known before anything is allocated."""
+
+    regions: int
+    partings: int
+    """Ways to part a region in two, over all regions."""
+    bytes: float
+    seconds: float
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a proof is out of reach."""
+        return self.bytes > MOST_BYTES or self.seconds > MOST_SECONDS
+
+
+def estimate(problem: Problem[Any], depth: int | None = None) -> Estimate:
+    """The regions, memory and time of an exact search, in advance.
+
+    >>> from sparsedensity import datasets
+    >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.table import Table
+    >>> truth = datasets.random_tree(rows=100, sizes=(4, 2, 2))
+    >>> estimate(Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())).regions
+    135
+    """
+    check_limit("depth", depth)
+    domain, method = problem.domain, problem.posterior
+    cost = LEAF_COST if isinstance(method, LeafSparse) and depth is None else BRANCH_COST
+    passes = LEAF_PASSES if isinstance(method, LeafSparse) else 1
+    regions, partings = count_regions(domain) if depth is None else count_states(domain, depth)
+    seconds = _float(regions) * (cost.counting + passes * cost.region) + _float(partings) * passes * cost.parting
+    if depth is not None:
+        seconds += count_sets(domain, depth) * (cost.table + cost.row * len(problem.engine.table))
+    if looks_at_features(method):
+        # one lattice for every set of features: each feature has its sides or is left whole
+        seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)
+        seconds += cost.case * 2.0 ** sum(size > 1 for size in domain.sizes)
+    return Estimate(regions, partings, BYTES_A_REGION * _float(regions), seconds)
+
+
+def _float(number: int) -> float:
+    return float(number) if number.bit_length() < 1000 else math.inf
+
+
+def too_large(ahead: Estimate) -> DataError:
+    """The sentence for a table whose proof is out of reach."""
+    return DataError(
+        f"An exact search of this table would visit {_about(ahead.regions)} regions and take "
+        f"{_about(ahead.bytes / 1e9)} GB of memory and {_about(ahead.seconds / 60)} minutes a proof. "
+        "Use search='anneal', set a time_limit to get the best tree known with a bound, or merge values."
+    )
+
+
+def _about(number: float) -> str:
+    if number < 1e6:
+        return f"{number:,.0f}" if number >= 10 else f"{number:.1g}"
+    return f"10^{math.log10(number):.0f}" if number < math.inf else "more than 10^18"

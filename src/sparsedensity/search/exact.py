@@ -1,0 +1,91 @@
+"""Exact search for trees: the best one there is, with a proof, or a bound on how much better it could be.
+
+Dynamic programming over all regions of the domain (see ``tables``) finds the best tree at a price per leaf. Method II
+without a limit that binds needs one pass at price 0. Otherwise passes at several prices bound the score of every
+number of leaves (see ``hull``), and what these bounds leave open is closed by listing the few trees that lose less
+than the gap (see ``within``). A prior on the features used is proven for one set of features after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsedensity.posterior import LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search.bounds import upper_bound
+from sparsedensity.search.estimate import estimate, too_large
+from sparsedensity.search.proof import Proof, prove
+from sparsedensity.structures import Structure, Tree, canonical
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Dynamic programming over all regions.
+
+    >>> from sparsedensity import datasets
+    >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.search import run
+    >>> from sparsedensity.table import Table
+    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
+    >>> found = run(Exact(), Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse()))
+    >>> found.proven, found.gap
+    (True, 0.0)
+    """
+
+    warm: Tree | None = None
+    """A tree to begin with; what is returned is never worse."""
+    anytime: bool = False
+    """Where a proof is out of reach, return the warm tree with a bound instead of refusing."""
+    depth: int | None = None
+    """Only trees of at most so many levels: far fewer regions on a wide table."""
+    name: str = "exact"
+
+    def init(self, problem: Problem[Any], rng: np.random.Generator) -> Proof:
+        """The warm tree or a single leaf, and the bound that costs nothing."""
+        ahead = estimate(problem, self.depth)
+        if ahead.hopeless and not self.anytime:
+            raise too_large(ahead)
+        start = Tree.leaf(problem.domain)
+        if self.warm is not None and self._allows(self.warm, problem):
+            start = max(start, self.warm, key=problem.score)
+        bound = upper_bound(problem)
+        assert bound is not None
+        proof = Proof(start, problem.score(start), bound, finished=ahead.hopeless)
+        if not ahead.hopeless:
+            proof.work = prove(problem, proof, self.depth)
+        return proof
+
+    def _allows(self, tree: Tree, problem: Problem[Any]) -> bool:
+        """Whether a warm tree keeps the limits."""
+        deep = self.depth is not None and max(leaf.depth for leaf in tree.leaves()) > self.depth
+        return tree.domain == problem.domain and tree.n_leaves <= (problem.max_leaves or tree.n_leaves) and not deep
+
+    def step(self, problem: Problem[Any], state: Proof, rng: np.random.Generator) -> Proof:
+        """A block of regions."""
+        done = next(state.work, None)
+        state.moves += done or 0
+        state.finished = done is None
+        return state
+
+    def best(self, problem: Problem[Any], state: Proof) -> Tree:
+        """The best tree so far; of those with the same leaves the one to show."""
+        return shown(problem, state.structure, self.depth)
+
+    def limited(self, problem: Problem[Any], state: Proof, best: Structure) -> bool:
+        """Whether a better tree with more leaves is known."""
+        return state.beyond > state.threshold
+
+    def archive(self, problem: Problem[Any], state: Proof) -> Mapping[int, Structure]:
+        """The best trees met on the way, by their number of leaves."""
+        return {leaves: shown(problem, tree, self.depth) for leaves, (_, tree) in sorted(state.archive.items())}
+
+
+def shown(problem: Problem[Any], tree: Tree, depth: int | None = None) -> Tree:
+    """The tree to show: method I sees only leaves, so it may choose; the smallest tree may have more levels."""
+    if not isinstance(problem.posterior, LeafSparse):
+        return tree
+    return canonical(tree) if depth is None else tree.merged()

@@ -1,0 +1,304 @@
+"""A proof: the best tree known rises and the bound falls until they meet.
+
+The work is cut into cases: without the feature prior a single one. Each case has the tables of its regions and a hull
+of what passes at a price per leaf have told; what they leave open is closed by lists or by a table.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from sparsedensity.posterior import LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search.base import TIE
+from sparsedensity.search.bounds import log_features, log_volume_of_rows, looks_at_features
+from sparsedensity.search.estimate import MOST_BYTES
+from sparsedensity.search.hull import Hull
+from sparsedensity.search.lattice import Lattice, count_regions
+from sparsedensity.search.shallow import ShallowLattice, ShallowTables
+from sparsedensity.search.tables import BranchTables, LeafCounts, LeafTables, Plan, Tables, best_plan, tree_of
+from sparsedensity.search.within import MOST_CHOICES, Label, Lists, TooManyError, Within
+from sparsedensity.structures import Tree
+from sparsedensity.table import Floats
+
+STEEP = 10.0
+"""A price that pays for every leaf this many times what all rows are worth: the tree with the most leaves is best."""
+FEW_CHOICES = 50_000
+"""Lists longer than this give way to a table over the number of leaves, where one is within reach."""
+MOST_TABLE_STEPS = 2e11
+
+
+@dataclass
+class Proof:
+    """How far a proof has come."""
+
+    structure: Tree
+    log_posterior: float
+    upper_bound: float
+    work: Iterator[int] = field(default_factory=lambda: iter(()), repr=False)
+    moves: int = 0
+    """How many regions were visited, over all passes."""
+    finished: bool = False
+    beyond: float = -math.inf
+    """The best log posterior known of a tree with more leaves than the limit."""
+    archive: dict[int, tuple[float, Tree]] = field(default_factory=dict, repr=False)
+
+    @property
+    def tie(self) -> float:
+        """Log posteriors this close are equal."""
+        return TIE * max(1.0, abs(self.log_posterior))
+
+    @property
+    def threshold(self) -> float:
+        """What a tree must exceed to be better than the best known."""
+        return self.log_posterior + self.tie
+
+    @property
+    def still_beyond(self) -> float:
+        """What a tree above the limit must exceed to tell us something: nothing does once one is known to."""
+        return math.inf if self.beyond > self.threshold else self.threshold
+
+
+@dataclass
+class Case:
+    """The trees whose splits use exactly some features; without the feature prior, any of all features."""
+
+    features: tuple[int, ...]
+    log_prior: float
+    """What the feature prior adds for so many features."""
+    upper_bound: float
+
+
+def cases(problem: Problem[Any], bound: float) -> list[Case]:
+    """One case for all features; with the feature prior one for every set of them, larger sets first."""
+    posterior, p = problem.posterior, len(problem.domain)
+    if not looks_at_features(posterior):
+        return [Case(tuple(range(p)), 0.0, bound)]
+    splittable = [f for f, size in enumerate(problem.domain.sizes) if size > 1]
+    sets = [some for d in range(len(splittable), -1, -1) for some in itertools.combinations(splittable, d)]
+    return [Case(some, log_features(posterior, p, len(some)), bound) for some in sets]
+
+
+def prove(problem: Problem[Any], proof: Proof, depth: int | None = None) -> Iterator[int]:
+    """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
+    every = cases(problem, proof.upper_bound)
+    for case in every:
+        if case.upper_bound > proof.threshold:
+            for done in _prove_case(problem, proof, case, every, depth):
+                proof.upper_bound = max(proof.log_posterior, *(case.upper_bound for case in every))
+                yield done
+    bound = max(case.upper_bound for case in every)
+    proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
+
+
+def _prove_case(problem: Problem[Any], proof: Proof, case: Case, every: list[Case], depth: int | None) -> Iterator[int]:
+    """One case; its tables are let go before those of the next are made."""
+    search = CaseSearch(problem, proof, case, depth)
+    yield from search.prove()
+    pass_on(search, every)
+
+
+def pass_on(search: CaseSearch, every: list[Case]) -> None:
+    """What no tree of some features exceeds, no tree of fewer of them does."""
+    for case in every:
+        if set(case.features) < set(search.case.features):
+            case.upper_bound = min(case.upper_bound, search.free_best + case.log_prior)
+
+
+class CaseSearch:
+    """The proof of one case."""
+
+    def __init__(self, problem: Problem[Any], proof: Proof, case: Case, depth: int | None = None) -> None:
+        self.problem, self.proof, self.case, self.depth = problem, proof, case, depth
+        self.tables = tables_of(problem, case.features, depth)
+        self.lattice = self.tables.lattice
+        self.by_features = looks_at_features(problem.posterior)
+        self.by_leaves = (
+            isinstance(problem.posterior, LeafSparse) or (problem.max_leaves or np.inf) < self.lattice.points
+        )
+        self.limit = min(problem.max_leaves or self.lattice.points, self.lattice.points) if self.by_leaves else 0
+        self.hull = Hull(self._heads(), self.limit)
+        self.free_best = math.inf
+        """The best sum at price 0, if there was such a pass."""
+
+    def prove(self) -> Iterator[int]:
+        """Bound by prices, then close what they leave open."""
+        yield from self.begin()
+        if self.refinable:
+            yield from self.refine(lambda: self.proof.threshold, self.limit)
+        yield from self.close()
+        if self.by_leaves and self.proof.structure.n_leaves == self.limit:
+            yield from self.look_beyond()
+
+    def begin(self) -> Iterator[int]:
+        """What is known of the ends of the curve, and a pass near the best."""
+        if self.by_leaves:
+            self.hull.touched[1] = self.tables.as_leaf
+        if not isinstance(self.problem.posterior, LeafSparse):
+            yield from self.at_price(0.0)
+            return
+        if self.depth is None:
+            self.hull.touched[self.lattice.points] = points_sum(self.problem)
+        else:
+            yield from self.at_price(-STEEP * (1 + abs(self.tables.as_leaf)))
+        yield from self.at_price(self._first_price())
+
+    def refine(self, threshold: Callable[[], float], limit: int) -> Iterator[int]:
+        """Passes at one price after the other, as long as another line may lower a bound above a threshold."""
+        while (chord := self.hull.next_chord(threshold(), limit)) is not None:
+            yield from self.at_price(chord.price)
+            self.hull.settle(chord)
+
+    def close(self) -> Iterator[int]:
+        """Close what prices leave open, by short lists of trees or else by a table over the number of leaves."""
+        table = self._has_table()
+        try:
+            yield from self.close_by_lists(FEW_CHOICES if table else MOST_CHOICES)
+        except TooManyError:
+            if table:
+                yield from self.close_by_table()
+
+    def close_by_lists(self, most_choices: int) -> Iterator[int]:
+        """List the trees that lose less than the gap, for every price whose line leaves one."""
+        while (group := self.hull.open_group(self.proof.threshold)) is not None:
+            price, leaves = group
+            slack = float(self.hull.scores[leaves].max()) - self.proof.log_posterior
+            listed = yield from self.within(price, slack, 1, most_choices)
+            for label, entries in listed.items():
+                if self.is_wanted(label):
+                    self.offer(entries[0].plan, label, self.tables.best - entries[0].loss + price * label.leaves)
+            self.hull.closed[leaves] = True
+            self._lower()
+
+    def close_by_table(self) -> Iterator[int]:
+        """The best tree of every number of leaves, up to the largest that is open."""
+        assert isinstance(self.tables, LeafTables)
+        counts = LeafCounts(self.tables, self._most_open())
+        yield from counts.solve()
+        sums = counts.sums[self.lattice.root]
+        k = int((self.hull.heads[: len(sums)] + sums).argmax())
+        self.offer(counts.plan(self.lattice.root, k), Label(k, 0), float(sums[k]))
+        self.hull.closed[: len(sums)] = True
+        self._lower()
+
+    def _has_table(self) -> bool:
+        """Whether a table over the number of leaves is within reach."""
+        if not isinstance(self.tables, LeafTables):
+            return False
+        most, (regions, partings) = self._most_open(), count_regions(self.problem.domain)
+        return 8 * regions * most < MOST_BYTES and partings * most**2 < MOST_TABLE_STEPS
+
+    def _most_open(self) -> int:
+        """The largest number of leaves that is open."""
+        scores = self.hull.scores[: self.limit + 1]
+        return max(1, int(np.flatnonzero(scores > self.proof.threshold).max(initial=1)))
+
+    def look_beyond(self) -> Iterator[int]:
+        """Whether a tree above the limit is better: passes until one is found or none can be."""
+        yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
+
+    def within(
+        self, price: float, slack: float, most: int, most_choices: int = MOST_CHOICES
+    ) -> Generator[int, None, Lists]:
+        """The trees that lose at most some slack at a price, by label."""
+        if self.tables.price != price:
+            yield from self.tables.solve(price)
+        search = Within(
+            self.tables,
+            slack + self.proof.tie,
+            most=most,
+            by_leaves=self.by_leaves,
+            by_features=self.by_features,
+            same_leaves=isinstance(self.problem.posterior, LeafSparse),
+            most_leaves=self.limit,
+            most_choices=most_choices,
+        )
+        yield from search.find()
+        return search.found()
+
+    def at_price(self, price: float) -> Iterator[int]:
+        """A pass, and what it tells."""
+        yield from self.tables.solve(price)
+        plan = best_plan(self.tables, self.lattice.root)
+        label = Label(sum(1 for _ in plan.leaves()) if self.by_leaves else 0, plan.features())
+        self.hull.learn(price, self.tables.best, label.leaves)
+        if price == 0:
+            self.free_best = self.tables.best
+        self.offer(plan, label, self.tables.best + price * label.leaves)
+        self._lower()
+
+    def offer(self, plan: Plan, label: Label, total: float) -> None:
+        """Keep a tree that is better than the best known, of all or of its number of leaves."""
+        score = self.score(label, total)
+        if label.leaves > self.limit:
+            self.proof.beyond = max(self.proof.beyond, score)
+            return
+        tree = tree_of(self.lattice, plan)
+        if tree.n_leaves not in self.proof.archive or score > self.proof.archive[tree.n_leaves][0]:
+            self.proof.archive[tree.n_leaves] = score, tree
+        if score > self.proof.log_posterior:
+            self.proof.log_posterior, self.proof.structure = score, tree
+
+    def score(self, label: Label, total: float) -> float:
+        """The log posterior of a tree by its label and its sum over leaves or nodes."""
+        if isinstance(self.problem.posterior, LeafSparse):
+            return float(self.hull.heads[label.leaves]) + total
+        return total + log_features(self.problem.posterior, len(self.problem.domain), label.features.bit_count())
+
+    def is_wanted(self, label: Label) -> bool:
+        """Whether a tree belongs to this case: it uses every feature of it."""
+        return not self.by_features or label.features.bit_count() == len(self.case.features)
+
+    def _lower(self) -> None:
+        self.case.upper_bound = min(self.case.upper_bound, self.hull.bound)
+
+    def _heads(self) -> Floats:
+        """What the posterior adds for each number of leaves, whatever the tree."""
+        if not self.by_leaves:
+            return np.array([self.case.log_prior])
+        k = np.arange(1, self.lattice.points + 1)
+        if isinstance(self.problem.posterior, LeafSparse):
+            own = log_heads(self.problem.posterior, k, self.problem.engine.n)
+        else:
+            own = np.full(len(k), self.case.log_prior)
+        return np.concatenate([[-np.inf], own])
+
+    def _first_price(self) -> float:
+        """Where the prior's slope says that the best tree lies."""
+        k = min(self.proof.structure.n_leaves, self.lattice.points - 1)
+        return float(self.hull.heads[k] - self.hull.heads[k + 1]) if k else 0.0
+
+    @property
+    def refinable(self) -> bool:
+        """Whether prices can help: in method II only if the best tree of all has too many leaves."""
+        return isinstance(self.problem.posterior, LeafSparse) or max(self.hull.touched) > self.limit
+
+
+def tables_of(problem: Problem[Any], features: tuple[int, ...], depth: int | None) -> Tables:
+    """The tables of a method, of all trees or of those of few levels."""
+    if depth is not None:
+        return ShallowTables(ShallowLattice(problem.domain, features, depth), problem)
+    lattice = Lattice.over(problem.domain, features)
+    return LeafTables(lattice, problem) if isinstance(problem.posterior, LeafSparse) else BranchTables(lattice, problem)
+
+
+def log_heads(posterior: LeafSparse, leaves: NDArray[np.int64], n: float) -> Floats:
+    """All of method I that depends on the number of leaves alone, for several numbers."""
+    a, rate = posterior.pseudocount, posterior.expected_leaves
+    prior = -rate + leaves * math.log(rate) - gammaln(leaves + 1)
+    heads: Floats = prior + gammaln(leaves * a) - gammaln(n + leaves * a)
+    return heads
+
+
+def points_sum(problem: Problem[LeafSparse]) -> float:
+    """The sum over leaves of method I with every point a leaf."""
+    a, weights = problem.posterior.pseudocount, problem.engine.table.weights
+    return float((gammaln(weights + a) - gammaln(a)).sum()) - log_volume_of_rows(problem)

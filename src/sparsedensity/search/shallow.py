@@ -1,0 +1,252 @@
+"""The regions that trees of few levels can make, and the best such trees.
+
+A tree of at most d levels restricts at most d features on any path. So on a wide table, which has too many regions to
+visit all, those that restrict at most d features may still be few. A *state* is a region with the number of levels
+that may still lie below it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sparsedensity.domain import Domain
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.kernels import exact as kernels
+from sparsedensity.problem import Problem
+from sparsedensity.search.lattice import (
+    Ints,
+    Sides,
+    add_up,
+    codes_in,
+    count_sides,
+    log_sides,
+    partings_of,
+    sides_of,
+    single_sides,
+    whole_side,
+)
+from sparsedensity.search.tables import Line, NodeTables, node_terms
+from sparsedensity.table import Floats
+
+PARTINGS_A_STEP = 10_000_000
+
+
+@dataclass(frozen=True)
+class ShallowLattice:
+    """The states of trees of at most so many levels, fewer levels first, then in blocks of restricted features."""
+
+    domain: Domain
+    features: tuple[int, ...]
+    """The features that may be split."""
+    depth: int
+
+    @cached_property
+    def sides(self) -> list[Sides]:
+        """The sides of every feature."""
+        chosen = set(self.features)
+        return [sides_of(own) if i in chosen else whole_side(own) for i, own in enumerate(self.domain)]
+
+    @cached_property
+    def sets(self) -> list[tuple[int, ...]]:
+        """The sets of features that a region may restrict, smaller ones first."""
+        usable = [f for f in self.features if self.domain.sizes[f] > 1]
+        return [some for size in range(self.depth + 1) for some in itertools.combinations(usable, size)]
+
+    @cached_property
+    def begins(self) -> Ints:
+        """Where the regions of each set begin; one more entry for the end."""
+        lengths = [math.prod(len(self.sides[f].masks) - 1 for f in some) for some in self.sets]
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+    @cached_property
+    def with_levels(self) -> list[int]:
+        """How many regions may have 0, 1, .. levels below them: those that restrict few enough features."""
+        sizes = np.array([len(some) for some in self.sets])
+        return [int(self.begins[np.sum(sizes <= self.depth - levels)]) for levels in range(self.depth + 1)]
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """The first state with 0, 1, .. levels."""
+        return [0, *itertools.accumulate(self.with_levels)][:-1]
+
+    @property
+    def root(self) -> int:
+        """The state of the whole domain with all levels."""
+        return self.offsets[-1]
+
+    @property
+    def regions(self) -> int:
+        """How many states there are."""
+        return sum(self.with_levels)
+
+    @property
+    def points(self) -> int:
+        """The most leaves of a tree."""
+        sizes = sorted((self.domain.sizes[f] for f in self.features), reverse=True)
+        return math.prod(sizes[: self.depth])
+
+    @cached_property
+    def partings(self) -> kernels.Partings:
+        """All sides and partings as the kernels read them."""
+        return partings_of(self.sides, [1] * len(self.domain))
+
+    @cached_property
+    def blocks(self) -> kernels.Blocks:
+        """The blocks as the kernels read them."""
+        number = {some: i for i, some in enumerate(self.sets)}
+        shape = len(self.sets), len(self.domain)
+        extended, stride = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        features = np.zeros((len(self.sets), max(self.depth, 1)), np.int64)
+        for i, some in enumerate(self.sets):
+            step = 1
+            for place, f in enumerate(some):
+                features[i, place], stride[i, f] = f, step
+                step *= len(self.sides[f].masks) - 1
+            for f in range(len(self.domain)):
+                extended[i, f] = number.get(tuple(sorted({*some, f})), -1)
+        depth = np.array([len(some) for some in self.sets], np.int64)
+        return kernels.Blocks(self.begins[:-1], depth, features, extended, stride)
+
+    def place(self, state: int) -> int:
+        """The region of a state."""
+        return state - self.offsets[self.levels(state)]
+
+    def levels(self, state: int) -> int:
+        """How many levels a state may still have below it."""
+        return sum(state >= offset for offset in self.offsets) - 1
+
+    def block_of(self, region: int) -> int:
+        """The block that a region lies in."""
+        return int(np.searchsorted(self.blocks.begin, region, side="right")) - 1
+
+    def codes(self, state: int, feature: int) -> list[int]:
+        """The codes that a state's region allows in a feature."""
+        region = self.place(state)
+        block = self.block_of(region)
+        mask = self.sides[feature].masks[-1]
+        if feature in self.sets[block]:
+            digit = (region - int(self.begins[block])) // int(self.blocks.stride[block, feature])
+            mask = self.sides[feature].masks[digit % (len(self.sides[feature].masks) - 1)]
+        return codes_in(mask)
+
+    def weights(self, engine: MemoryEngine) -> Floats:
+        """The weight in every region, one table of counts for each set of features."""
+        codes, sizes = engine.table.codes, self.domain.sizes
+        columns = {f: single_sides(self.sides[f], sizes[f])[codes[:, f]] for f in self.features}
+        return np.concatenate([self._count(some, columns, engine.table.weights) for some in self.sets])
+
+    def _count(self, some: tuple[int, ...], columns: dict[int, Ints], weights: Floats) -> Floats:
+        """The weights of one block. The lowest feature is the lowest digit, so the last axis."""
+        shape = [len(self.sides[f].masks) for f in reversed(some)]
+        cells = np.zeros(len(weights), np.int64)
+        for f in reversed(some):
+            cells = cells * len(self.sides[f].masks) + columns[f]
+        counts: Floats = np.bincount(cells, weights, math.prod(shape)).astype(np.float64).reshape(shape)
+        for axis, f in enumerate(reversed(some)):
+            add_up(np.moveaxis(counts, axis, 0), self.sides[f])
+        return counts[tuple(slice(-1) for _ in some)].reshape(-1)
+
+    def log_volumes(self) -> Floats:
+        """The natural log of the volume of every region."""
+        logs = [log_sides(feature, own) for feature, own in zip(self.domain, self.sides, strict=True)]
+        whole = math.fsum(own[-1] for own in logs)
+        blocks = []
+        for some in self.sets:
+            block = np.array([whole - math.fsum(logs[f][-1] for f in some)])
+            for f in some:
+                block = (logs[f][:-1, None] + block).reshape(-1)
+            blocks.append(block)
+        return np.concatenate(blocks)
+
+
+def count_states(domain: Domain, depth: int) -> tuple[int, int]:
+    """How many states there are and how many partings they have together, without listing any."""
+    counts = [count_sides(feature) for feature in domain if feature.size > 1]
+    regions = [1] + [0] * depth
+    for sides, _ in counts:
+        for size in range(depth, 0, -1):
+            regions[size] += regions[size - 1] * (sides - 1)
+    with_levels = list(itertools.accumulate(regions))[::-1]
+    return sum(with_levels), sum(with_levels[1:]) * sum(partings for _, partings in counts)
+
+
+def count_sets(domain: Domain, depth: int) -> int:
+    """How many sets of features a tree of so many levels can restrict on one path."""
+    usable = sum(size > 1 for size in domain.sizes)
+    return sum(math.comb(usable, size) for size in range(depth + 1))
+
+
+class ShallowTables(NodeTables):
+    """The best trees of every state at a price per leaf."""
+
+    lattice: ShallowLattice
+
+    def __init__(self, lattice: ShallowLattice, problem: Problem[Any]) -> None:
+        self.lattice, self.price = lattice, math.nan
+        self.terms = node_terms(problem, lattice.weights(problem.engine), lattice.log_volumes())
+        self.values = [np.empty(regions) for regions in lattice.with_levels]
+
+    def solve(self, price: float) -> Iterator[int]:
+        """One pass over all states, fewer levels first."""
+        self.price, terms, lattice = math.nan, self.terms, self.lattice
+        self.values[0][:] = terms.leaf - price + terms.child[terms.weight]
+        yield len(self.values[0])
+        best = np.empty((max(len(own.masks) for own in lattice.sides), max(lattice.domain.sizes) + 1))
+        length = max(1, PARTINGS_A_STEP // max(1, len(lattice.partings.first)))
+        for below, value in itertools.pairwise(self.values):
+            for begin in range(0, len(value), length):
+                end = min(begin + length, len(value))
+                kernels.best_shallow(
+                    terms.leaf,
+                    price,
+                    lattice.blocks,
+                    lattice.partings,
+                    terms.weight,
+                    terms.head,
+                    terms.child,
+                    below,
+                    np.int64(begin),
+                    np.int64(end),
+                    best,
+                    value,
+                )
+                yield end - begin
+        self.price = price
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf."""
+        return float(self.terms.leaf[0])
+
+    def own(self, state: int) -> float:
+        """A state's best sum, without what it adds as a child."""
+        levels, region = self.lattice.levels(state), self.lattice.place(state)
+        return float(self.values[levels][region] - self.terms.child[self.terms.weight[region]])
+
+    def lines(self, state: int) -> Iterator[Line]:
+        """The lines through a state along every feature."""
+        lattice, levels = self.lattice, self.lattice.levels(state)
+        if levels == 0:
+            return
+        region = lattice.place(state)
+        block = lattice.block_of(region)
+        for feature in lattice.features:
+            if lattice.domain.sizes[feature] > 1:
+                base, step, digit = kernels.line_of(region, block, feature, lattice.blocks, lattice.partings)
+                yield Line(
+                    self.values[levels - 1],
+                    lattice.partings,
+                    lattice.sides[feature],
+                    feature,
+                    int(base),
+                    int(step),
+                    int(digit),
+                    lattice.offsets[levels - 1],
+                )

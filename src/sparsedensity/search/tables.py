@@ -1,0 +1,408 @@
+"""The best trees of every region at a price per leaf, for the two methods.
+
+At a fixed price per leaf both posteriors add up: over the leaves (method I) or over the nodes (method II). One pass
+over all regions, parts before wholes, then knows the best tree of each. What a pass leaves behind also tells how much
+any other choice at any region loses, which is all that near-optimal trees and open numbers of leaves need.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from sparsedensity.domain import Domain
+from sparsedensity.kernels import exact as kernels
+from sparsedensity.posterior import BranchSparse, LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search.lattice import Ints, Lattice, Sides
+from sparsedensity.structures import Tree
+from sparsedensity.structures.tree import Split
+from sparsedensity.table import Floats
+
+PARTINGS_A_STEP = 20_000_000
+"""How many partings are tried before a time limit or Ctrl-C is looked at."""
+
+ROUNDING = 1e-10
+"""Sums this close may be the same one, added up in another order."""
+
+
+class Choice(NamedTuple):
+    """One thing to do with a region: its parts (none: a leaf), and how much less good that is than the best."""
+
+    loss: float
+    feature: int
+    parts: tuple[int, ...]
+
+
+class Regions(Protocol):
+    """Numbered regions, parts before wholes."""
+
+    @property
+    def domain(self) -> Domain:
+        """The whole domain."""
+
+    @property
+    def root(self) -> int:
+        """The number of the whole domain."""
+
+    @property
+    def points(self) -> int:
+        """The most leaves of a tree."""
+
+    def place(self, state: int) -> int:
+        """What tells one region from another, where a region has several numbers."""
+
+    def codes(self, region: int, feature: int) -> list[int]:
+        """The codes that a region allows in a feature."""
+
+
+class Plan(NamedTuple):
+    """A tree over numbered regions."""
+
+    region: int
+    feature: int
+    parts: tuple[Plan, ...]
+
+    def leaves(self) -> Iterator[int]:
+        """The regions of the leaves."""
+        if not self.parts:
+            yield self.region
+        for part in self.parts:
+            yield from part.leaves()
+
+    def features(self) -> int:
+        """The features split on, as a bit mask."""
+        mask = 1 << self.feature if self.parts else 0
+        for part in self.parts:
+            mask |= part.features()
+        return mask
+
+
+class Tables(Protocol):
+    """The best trees of all regions at one price per leaf."""
+
+    price: float
+
+    @property
+    def lattice(self) -> Regions:
+        """The regions."""
+
+    def solve(self, price: float) -> Iterator[int]:
+        """Find the best trees at a price; yields the number of regions done since the last time."""
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain, the price of its leaves taken off."""
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf, without the price."""
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region: of equals a leaf, then the lowest column."""
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """Everything to do with a region that loses at most some slack."""
+
+
+class LeafTables:
+    """Method I: the sum over leaves of lnG(n_l + a) - lnG(a) - n_l ln V_l. Two groups at a time reach every tree."""
+
+    def __init__(self, lattice: Lattice, problem: Problem[LeafSparse]) -> None:
+        a, weights = problem.posterior.pseudocount, lattice.weights(problem.engine)
+        self.lattice, self.price = lattice, math.nan
+        self.leaf: Floats = gammaln(weights + a) - gammaln(a)
+        weights *= lattice.log_volumes()
+        self.leaf -= weights
+        self.value = weights
+        """Filled by a pass; takes the place of the weights."""
+
+    def solve(self, price: float) -> Iterator[int]:
+        """One pass over all regions."""
+        self.price = math.nan
+        for begin, end in blocks(self.lattice):
+            kernels.best_sums(self.leaf, price, self.lattice.partings, begin, end, self.value)
+            yield int(end - begin)
+        self.price = price
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain."""
+        return float(self.value[-1])
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf."""
+        return float(self.leaf[-1])
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region."""
+        return min(self.choices(region, ROUNDING), key=_loss)
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """A leaf, and every parting in two."""
+        best, partings = self.value[region], self.lattice.partings
+        if (loss := best - (self.leaf[region] - self.price)) <= slack:
+            yield Choice(float(loss), -1, ())
+        for feature in self.lattice.features:
+            base, span = _line(self.lattice, region, feature)
+            first, rest = base + partings.first[span], base + partings.rest[span]
+            losses = best - (self.value[first] + self.value[rest])
+            for i in np.flatnonzero(losses <= slack):
+                yield Choice(float(losses[i]), feature, (int(first[i]), int(rest[i])))
+
+
+class LeafCounts:
+    """Method I for every number of leaves at once: the best sum of each region with 1, 2, .. leaves."""
+
+    def __init__(self, tables: LeafTables, most: int) -> None:
+        self.leaf, self.lattice = tables.leaf, tables.lattice
+        self.sums = np.empty((tables.lattice.regions, most + 1))
+
+    def solve(self) -> Iterator[int]:
+        """One pass over all regions."""
+        for begin, end in blocks(self.lattice, self.sums.shape[1] ** 2 / 4):
+            kernels.best_by_leaves(self.leaf, self.lattice.partings, begin, end, self.sums)
+            yield int(end - begin)
+
+    def plan(self, region: int, leaves: int) -> Plan:
+        """The best tree of a region with so many leaves."""
+        if leaves == 1:
+            return Plan(region, -1, ())
+        best, parts = -math.inf, (0, 0, 0, 0)
+        for feature in self.lattice.features:
+            base, span = _line(self.lattice, region, feature)
+            first, rest = base + self.lattice.partings.first[span], base + self.lattice.partings.rest[span]
+            totals = self.sums[first, 1:leaves] + self.sums[rest, leaves - 1 : 0 : -1]
+            if totals.size and totals.max() > best:
+                place, share = divmod(int(totals.argmax()), leaves - 1)
+                best, parts = totals.max(), (feature, int(first[place]), int(rest[place]), share + 1)
+        feature, one, other, share = parts
+        return Plan(region, feature, (self.plan(one, share), self.plan(other, leaves - share)))
+
+
+class Terms(NamedTuple):
+    """What nodes add to a sum, for every region.
+
+    A region's entry in a table is what it adds as a child: its own best sum and `child`. What else its parent pays is
+    in `head`, by the number of its branches. Both depend on the weight alone, and `weight` is its place in them.
+    """
+
+    leaf: Floats
+    weight: NDArray[np.int32]
+    head: Floats
+    child: Floats
+
+
+def node_terms(problem: Problem[Any], weights: Floats, log_volumes: Floats) -> Terms:
+    """The terms of either method; in method I only leaves count."""
+    groups, a = np.arange(max(problem.domain.sizes) + 1), problem.posterior.pseudocount
+    if isinstance(problem.posterior, LeafSparse):
+        leaf = gammaln(weights + a) - gammaln(a) - weights * log_volumes
+        return Terms(leaf, np.zeros(len(weights), np.int32), np.zeros((1, len(groups))), np.zeros(1))
+    rate = problem.posterior.expected_branches
+    distinct, of = np.unique(weights, return_inverse=True)
+    child = math.log(rate) + gammaln(distinct + a) - gammaln(a)
+    head = -rate - gammaln(groups + 1.0) + gammaln(np.maximum(groups, 1) * a) - gammaln(distinct[:, None] + groups * a)
+    return Terms(-rate - weights * log_volumes, of.astype(np.int32), head, child)
+
+
+class NodeTables(ABC):
+    """The choices of a region where splits into more than two groups are one thing: chains along each feature."""
+
+    lattice: Any
+    price: float
+    terms: Terms
+
+    @abstractmethod
+    def own(self, region: int) -> float:
+        """A region's best sum, without what it adds as a child."""
+
+    @abstractmethod
+    def lines(self, region: int) -> Iterator[Line]:
+        """The lines through a region along every feature."""
+
+    @property
+    def best(self) -> float:
+        """The best sum for the whole domain."""
+        return self.own(self.lattice.root)
+
+    def choice(self, region: int) -> Choice:
+        """The best thing to do with a region."""
+        best, own = self._leaf(region), self.own(region)
+        for line in self.lines(region):
+            for groups, total in self._totals(region, line):
+                if own - total < best.loss - ROUNDING:
+                    best = Choice(own - total, line.feature, line.best_grouping(groups))
+        return best
+
+    def choices(self, region: int, slack: float) -> Iterator[Choice]:
+        """A leaf, and every grouping along every feature."""
+        own = self.own(region)
+        if (leaf := self._leaf(region)).loss <= slack:
+            yield leaf
+        for line in self.lines(region):
+            for groups, total in self._totals(region, line):
+                if (loss := own - total) <= slack:
+                    for extra, parts in line.groupings(line.digit, groups, slack - loss):
+                        yield Choice(loss + extra, line.feature, parts)
+
+    def _leaf(self, region: int) -> Choice:
+        return Choice(self.own(region) - float(self.terms.leaf[self.lattice.place(region)] - self.price), -1, ())
+
+    def _totals(self, region: int, line: Line) -> Iterator[tuple[int, float]]:
+        """The best sum with each number of groups along a line."""
+        head = self.terms.head[self.terms.weight[self.lattice.place(region)]]
+        for groups in range(2, line.size + 1):
+            yield groups, float(line.chains[line.digit, groups] + head[groups])
+
+
+class BranchTables(NodeTables):
+    """Method II: the sum over nodes."""
+
+    lattice: Lattice
+
+    def __init__(self, lattice: Lattice, problem: Problem[BranchSparse]) -> None:
+        self.lattice, self.price = lattice, math.nan
+        self.terms = node_terms(problem, lattice.weights(problem.engine), lattice.log_volumes())
+        self.value = np.empty(lattice.regions)
+
+    def solve(self, price: float) -> Iterator[int]:
+        """One pass over all regions."""
+        self.price, terms, chains = math.nan, self.terms, _chains(self.lattice)
+        for begin, end in blocks(self.lattice):
+            kernels.best_branches(
+                terms.leaf,
+                price,
+                self.lattice.partings,
+                chains,
+                terms.weight,
+                terms.head,
+                terms.child,
+                begin,
+                end,
+                self.value,
+            )
+            yield int(end - begin)
+        self.price = price
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf."""
+        return float(self.terms.leaf[-1])
+
+    def own(self, region: int) -> float:
+        """A region's best sum, without what it adds as a child."""
+        return float(self.value[region] - self.terms.child[self.terms.weight[region]])
+
+    def lines(self, region: int) -> Iterator[Line]:
+        """The lines through a region along every feature that may be split."""
+        lattice = self.lattice
+        for feature in lattice.features:
+            digit, step = lattice.digit(region, feature), lattice.strides[feature]
+            sides = lattice.sides[feature]
+            yield Line(self.value, lattice.partings, sides, feature, region - digit * step, step, digit)
+
+
+class Line:
+    """All regions that differ from one in a single feature, with the best chains of groups among them."""
+
+    def __init__(
+        self,
+        value: Floats,
+        partings: kernels.Partings,
+        sides: Sides,
+        feature: int,
+        base: int,
+        step: int,
+        digit: int,
+        offset: int = 0,
+    ) -> None:
+        self.sides, self.feature, self.digit = sides, feature, digit
+        self.base, self.step = base + offset, step
+        self.size = sides.masks[digit].bit_count()
+        self.chains = np.full((digit + 1, sides.masks[-1].bit_count() + 1), -np.inf)
+        kernels.line_chains(value, base, step, partings, feature, digit, self.chains)
+
+    def best_grouping(self, groups: int) -> tuple[int, ...]:
+        """The best division of the region itself into so many groups."""
+        side, parts = self.digit, []
+        for left in range(groups, 1, -1):
+            first, rest = self._partings(side)
+            place = np.argmax(self.chains[first, 1] + self.chains[rest, left - 1])
+            parts.append(self._part(first[place]))
+            side = int(rest[place])
+        return (*parts, self._part(side))
+
+    def groupings(self, side: int, groups: int, slack: float) -> Iterator[tuple[float, tuple[int, ...]]]:
+        """Every division of a side into so many groups that loses at most some slack to the best of them."""
+        if groups == 1:
+            yield 0.0, (self._part(side),)
+            return
+        first, rest = self._partings(side)
+        losses = self.chains[side, groups] - (self.chains[first, 1] + self.chains[rest, groups - 1])
+        for i in np.flatnonzero(losses <= slack):
+            loss = float(losses[i])
+            for extra, others in self.groupings(int(rest[i]), groups - 1, slack - loss):
+                yield loss + extra, (self._part(first[i]), *others)
+
+    def _partings(self, side: int) -> tuple[Ints, Ints]:
+        span = slice(self.sides.start[side], self.sides.start[side + 1])
+        return self.sides.first[span], self.sides.rest[span]
+
+    def _part(self, side: int) -> int:
+        return self.base + int(side) * self.step
+
+
+def best_plan(tables: Tables, region: int) -> Plan:
+    """The best tree of a region after a pass."""
+    choice = tables.choice(region)
+    return Plan(region, choice.feature, tuple(best_plan(tables, part) for part in choice.parts))
+
+
+def tree_of(lattice: Regions, plan: Plan) -> Tree:
+    """The tree that a plan describes."""
+    splits: list[Split] = [None]
+    stack = [(plan, 0)]
+    while stack:
+        own, node = stack.pop()
+        if own.parts:
+            codes = [lattice.codes(part.region, own.feature) for part in own.parts]
+            splits[node] = (own.feature, [(some, len(splits) + i) for i, some in enumerate(codes)])
+            stack += [(part, len(splits) + i) for i, part in enumerate(own.parts)]
+            splits += [None] * len(own.parts)
+    return Tree.of_splits(lattice.domain, splits)
+
+
+def blocks(lattice: Lattice, a_parting: float = 1.0) -> Iterator[tuple[np.int64, np.int64]]:
+    """The regions in runs that take a fraction of a second each, by the steps that a parting takes."""
+    a_region = a_parting * sum(len(own.first) / len(own.masks) for own in lattice.sides)
+    length = max(1, int(PARTINGS_A_STEP / max(a_region, 1.0)))
+    for begin in range(0, lattice.regions, length):
+        yield np.int64(begin), np.int64(min(begin + length, lattice.regions))
+
+
+def _line(lattice: Lattice, region: int, feature: int) -> tuple[int, slice]:
+    """The region number with a feature's digit at 0, and the place of the partings of its side."""
+    digit, partings = lattice.digit(region, feature), lattice.partings
+    side = partings.side[feature] + digit
+    return region - digit * lattice.strides[feature], slice(partings.start[side], partings.start[side + 1])
+
+
+def _chains(lattice: Lattice) -> kernels.Chains:
+    """Room for the chains of every feature; those of two values are never read again."""
+    counts = zip(lattice.domain.sizes, lattice.strides, lattice.counts, strict=True)
+    block: Ints = np.array([stride * count if size > 2 else 1 for size, stride, count in counts], np.int64)
+    width: Ints = np.maximum(np.array(lattice.domain.sizes, np.int64) - 1, 1)
+    ends = np.cumsum(block * width)
+    return kernels.Chains(np.empty(ends[-1]), ends - block * width, width, block)
+
+
+def _loss(choice: Choice) -> float:
+    return choice.loss
