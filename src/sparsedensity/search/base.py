@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from sparsedensity.problem import Problem
-from sparsedensity.structures import Structure
+from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
 
 
@@ -102,6 +102,8 @@ class Found:
     """Seconds and best log posterior, at every improvement."""
     upper_bound: float | None = None
     proven: bool = False
+    r_hat: float | None = None
+    """The Gelman-Rubin statistic of the log posterior, where chains sampled it: near 1 when they agree."""
     archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
     """The best structure seen for each number of leaves or rules."""
 
@@ -144,8 +146,14 @@ def run(
         seconds=time.perf_counter() - begin,
         limit_binds=search.limited(problem, state, structure),
         trace=tuple(trace),
-        archive={**search.archive(problem, state), structure.n_leaves: structure},
+        r_hat=getattr(state, "r_hat", None),
+        archive={**search.archive(problem, state), size_of(structure): structure},
     )
+
+
+def size_of(structure: Structure) -> int:
+    """What a structure's size is counted in: rules for a list, else leaves."""
+    return structure.n_rules if isinstance(structure, RuleList) else structure.n_leaves
 
 
 def keep(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Kept]:

@@ -102,8 +102,11 @@ class RuleList:
         return in_threads(blocks, codes, jobs)
 
     def _take(self, boxes: NDArray[np.bool_], rule: Sequence[Condition]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Divide boxes into what a rule takes and what it leaves."""
-        left = []
+        """Divide boxes into what a rule takes and what it leaves; boxes apart from it stay whole."""
+        meet = np.ones(len(boxes), bool)
+        for feature, low, high in rule:
+            meet &= boxes[:, self.domain.span(feature)][:, low : high + 1].any(axis=1)
+        left, boxes = [boxes[~meet]], boxes[meet]
         for feature, low, high in rule:
             span = self.domain.span(feature)
             inside, outside = boxes.copy(), boxes.copy()
@@ -111,8 +114,27 @@ class RuleList:
             inside[:, span][:, high + 1 :] = False
             outside[:, span][:, low : high + 1] = False
             left.append(outside[outside[:, span].any(axis=1)])
-            boxes = inside[inside[:, span].any(axis=1)]
+            boxes = inside
         return boxes, np.concatenate(left)
+
+
+def in_reading_order(rules: RuleList, weights: Floats) -> RuleList:
+    """The same leaves in one order of all that read alike: of rules that may trade places the heaviest comes first.
+
+    Two rules may trade places if no point obeys both.
+    """
+    left, order = list(range(rules.n_rules)), []
+    while left:
+        free = [i for place, i in enumerate(left) if all(_apart(rules.rules[i], rules.rules[j]) for j in left[:place])]
+        first = min(free, key=lambda i: (-weights[i], rules.rules[i]))
+        left.remove(first)
+        order.append(first)
+    return RuleList.of(rules.domain, [rules.rules[i] for i in order])
+
+
+def _apart(one: Sequence[Condition], other: Sequence[Condition]) -> bool:
+    """Whether no point obeys both of two rules."""
+    return any(a.feature == b.feature and (a.high < b.low or b.high < a.low) for a in one for b in other)
 
 
 def log_box_volumes(domain: Domain, boxes: NDArray[np.bool_]) -> Floats:

@@ -1,0 +1,234 @@
+"""A chain: one walk through rule lists, with all that follows from the list it is at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import gammaln
+
+from sparsedensity.kernels import lists as kernels
+from sparsedensity.posterior import SparseRules
+from sparsedensity.search.antecedents import Antecedents, log_share_of_sizes
+from sparsedensity.table import Floats
+
+NOTES = 100
+"""How often a block notes the log posterior."""
+MOST_BOXES, POOL = 1 << 10, 1 << 15
+"""A list is passed over if what its rules leave anywhere falls into more disjoint boxes than this."""
+FIRST_ROOM = 32
+"""The rules there is room for at first; there are twice as many whenever a list comes near."""
+MOST_TRIED = 200_000
+"""Every antecedent is tried at every place only if that is at most so many lists."""
+LARGEST_TABLE = 1 << 22
+"""Up to this total of whole weights, lnG is looked up."""
+
+
+class Chain:
+    """A walk through rule lists."""
+
+    def __init__(self, task: kernels.Task, limit: int, deepest: int, rng: np.random.Generator) -> None:
+        self.task, self.limit, self.deepest, self.rng = task, limit, deepest, rng
+        values = len(task.conditions.measure)
+        self.pool = kernels.Pool(np.zeros((POOL, -(-values // 64)), np.uint64), np.ones(POOL), np.ones(1, np.int64))
+        for value in range(values):
+            self.pool.mask[0, value >> 6] |= np.uint64(1) << np.uint64(value & 63)
+        self._make_room(min(limit, FIRST_ROOM))
+        self.set([])
+
+    @property
+    def rules(self) -> list[list[int]]:
+        """The list it is at, by the numbers of the conditions."""
+        return _rules(self.current.rule, self.current.size, int(self.current.n[0]))
+
+    @property
+    def log_posterior(self) -> float:
+        """The log posterior of the list it is at."""
+        return float(self.current.score.sum())
+
+    @property
+    def scores(self) -> Floats:
+        """The best log posterior seen for each number of rules."""
+        return self._archive.score
+
+    def best_rules(self, n: int) -> list[list[int]]:
+        """The best list of n rules seen."""
+        return _rules(self._archive.rule[n], self._archive.size[n], n)
+
+    def set(self, rules: Sequence[Sequence[int]]) -> None:
+        """Go to a list; to the longest part from its top that there is room for, if its boxes are too many."""
+        self._make_room(min(self.limit, 2 * len(rules)))
+        for j, rule in enumerate(rules):
+            self.current.rule[j, : len(rule)] = rule
+            self.current.size[j] = len(rule)
+        self.current.n[0] = len(rules)
+        while not kernels.rebuild(self.task, self.current, self._other, self.pool):
+            self.current.n[0] -= 1
+        kernels.keep_best(self.current, self._archive)
+
+    def walk(self, hot: float, cold: float, proposals: int) -> Floats:
+        """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
+        self._make_room(min(self.limit, 2 * int(self.current.n[0])))
+        trace: Floats = np.empty(min(NOTES, proposals))
+        kernels.walk(
+            self.task, self.current, self._other, self.pool, self._archive, np.int64(self._room_for), hot, cold,
+            np.int64(proposals), self.rng, trace,
+        )  # fmt: skip
+        return trace
+
+    def grow(self, noise: float) -> int:
+        """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays."""
+        added = 0
+        while True:
+            self._make_room(min(self.limit, 2 * int(self.current.n[0])))
+            more = kernels.grow(
+                self.task, self.current, self._other, self.pool, self._archive, self._room, np.int64(self._room_for),
+                np.int64(self.deepest), noise, self.rng,
+            )  # fmt: skip
+            added += more
+            if not more or self._room_for == self.limit:
+                return added
+
+    def anneal(self, temperature: float, proposals: int) -> None:
+        """Leave out some rules and grow others instead; keep that as a Metropolis step would; then walk."""
+        before, score = self.rules, self.log_posterior
+        share = self.rng.random()
+        self.set([rule for rule in before if self.rng.random() < share])
+        self.grow(temperature)
+        if self.log_posterior < score and self.rng.random() >= math.exp((self.log_posterior - score) / temperature):
+            self.set(before)
+        self.walk(temperature, temperature, proposals)
+
+    def polish(self) -> int:
+        """Go to the best list and try every antecedent at every place of it, while that is affordable and pays."""
+        self.set(self.best_rules(int(np.argmax(self.scores))))
+        tried, before = 0, -np.inf
+        while self.log_posterior > before + kernels.TIE and self._round() <= MOST_TRIED - tried:
+            before = self.log_posterior
+            place = 0
+            while place <= self.current.n[0]:
+                self._make_room(min(self.limit, 2 * int(self.current.n[0])))
+                tried += kernels.sweep(
+                    self.task, self.current, self._other, self.pool, self._archive, np.int64(self._room_for),
+                    np.int64(place),
+                )  # fmt: skip
+                place += 1
+        return tried
+
+    def _round(self) -> int:
+        """How many lists one round of a polish tries."""
+        return 2 * (int(self.current.n[0]) + 1) * len(self.task.choice.listed)
+
+    def _make_room(self, rules: int) -> None:
+        """Room for lists of so many rules; what there is stays."""
+        old = self.__dict__.get("_room_for", -1)
+        if rules <= old:
+            return
+        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        self._room_for = rules
+        archive = kernels.Archive(
+            np.full(rules + 1, -np.inf),
+            np.full((rules + 1, rules, most), -1, np.int64),
+            np.zeros((rules + 1, rules), np.int64),
+        )
+        current, self._other = _rules_room(rules, most, words), _rules_room(rules, most, words)
+        if old >= 0:
+            archive.score[: old + 1] = self._archive.score
+            archive.rule[: old + 1, :old] = self._archive.rule
+            archive.size[: old + 1, :old] = self._archive.size
+            current.rule[:old], current.size[:old], current.n[0] = self.current.rule, self.current.size, self.current.n[0]
+        else:
+            conditions = len(self.task.conditions.feature)
+            self._room = kernels.Room(
+                np.empty((most + 1, words), np.uint64), np.empty((most + 1, words), np.uint64),
+                np.empty((most + 1, MOST_BOXES)), np.empty((conditions, MOST_BOXES)), np.empty(most + 1),
+                np.empty(most + 1, np.int64),
+            )  # fmt: skip
+        self.current, self._archive = current, archive
+        kernels.rebuild(self.task, self.current, self._other, self.pool)
+
+
+@dataclass
+class Walks:
+    """All chains, and what they have in common."""
+
+    chains: list[Chain]
+    done: int = 0
+    """Proposals of each chain so far."""
+    traces: list[Floats] = field(default_factory=list)
+    """The log posterior of every chain while sampling, a block at a time."""
+    r_hat: float | None = None
+    finished: bool = False
+
+    @property
+    def moves(self) -> int:
+        """Proposals of all chains so far."""
+        return self.done * len(self.chains)
+
+    @property
+    def scores(self) -> Floats:
+        """The best log posterior of each number of rules."""
+        longest = max(len(chain.scores) for chain in self.chains)
+        padded = [np.pad(c.scores, (0, longest - len(c.scores)), constant_values=-np.inf) for c in self.chains]
+        best: Floats = np.max(padded, axis=0)
+        return best
+
+    @property
+    def log_posterior(self) -> float:
+        """The best log posterior so far."""
+        return float(self.scores.max())
+
+    def best_rules(self, n: int) -> list[list[int]]:
+        """The best list of n rules; of equals that of the first chain."""
+        having = [chain for chain in self.chains if len(chain.scores) > n]
+        return max(having, key=lambda chain: float(chain.scores[n])).best_rules(n)
+
+
+def task_of(n: float, posterior: SparseRules, antecedents: Antecedents, rules: int) -> kernels.Task:
+    """A posterior and its antecedents as the kernels read them, with tables for up to so many rules."""
+    counts, a = antecedents.counts, float(posterior.pseudocount)
+    sizes = np.arange(len(counts) + 1)
+    m = np.arange(rules + 1)
+    length = m * math.log(posterior.expected_rules) - gammaln(m + 1) - posterior.log_norm
+    k = m + 1.0
+    head = -gammaln(n + k * a) - n * antecedents.table.domain.log_volume
+    if not posterior.as_printed:
+        head += gammaln(k * a) - k * math.lgamma(a)
+    rate = sizes * math.log(posterior.expected_conditions) - gammaln(sizes + 1)
+    weights = antecedents.table.weights
+    whole = n <= LARGEST_TABLE and bool((weights == np.round(weights)).all())
+    table = gammaln(np.arange(int(n) + 1 if whole else 1) + a)
+    belief = kernels.Belief(length, head, rate, np.array([0.0, *counts]), table, a)
+    return kernels.Task(antecedents.rows, antecedents.places, belief, _choice(posterior, antecedents))
+
+
+def _choice(posterior: SparseRules, antecedents: Antecedents) -> kernels.Choice:
+    """Antecedents are drawn much as the prior draws them: a size by its Poisson, then any one of that size."""
+    counts = np.array([0.0, *antecedents.counts])
+    logs = log_share_of_sizes(antecedents.counts, posterior.expected_conditions)
+    up_to = np.cumsum(np.exp(logs))
+    up_to[int(np.max(np.flatnonzero(counts), initial=0)) :] = 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_share = logs - np.log(counts)
+    return kernels.Choice(up_to, log_share, *antecedents.listed, antecedents.least)
+
+
+def _rules_room(rules: int, most: int, words: int) -> kernels.Rules:
+    """An empty list with room for so many rules of at most so many conditions; one row more is scratch."""
+    return kernels.Rules(
+        np.zeros(1, np.int64),
+        np.full((rules + 1, most), -1, np.int64),
+        np.zeros(rules + 1, np.int64),
+        np.zeros(2),
+        np.zeros((rules + 3, words), np.uint64),
+        np.zeros((rules + 3, MOST_BOXES), np.int32),
+        np.zeros(rules + 3, np.int64),
+        np.zeros(rules + 2),
+        np.zeros(most + 1),
+    )
+
+
+def _rules(rule: np.ndarray, size: np.ndarray, n: int) -> list[list[int]]:
+    return [rule[j, : size[j]].tolist() for j in range(n)]
