@@ -1,8 +1,12 @@
-"""Walks through rule lists: one proposal re-reads only what follows the place it changes.
+"""Walks through rule lists.
 
-Rows are bits, 64 to a word, and what the rules so far leave of the domain is a set of disjoint boxes: bits over all
-values, and a volume relative to the whole domain. A list keeps, for every place, the rows and the boxes that reach
-it. Leaf n of a list of n rules is the else.
+Rows are bits, 64 to a word. What rules take and leave of the domain are disjoint boxes: bits over all values, and a
+volume relative to the whole domain. A list keeps the rows and the boxes of every leaf, and those that reach every
+place. Leaf n of a list of n rules is the else.
+
+A proposal is weighed by what changes hands, without touching the list: one rule at most takes from the leaves that
+follow (the *intruder*), and one leaf at most is handed down to the rules that follow (the *refugees*). Only when it
+is accepted is the list followed anew from the first change; the boxes of a list depend on nothing but the list.
 """
 
 import math
@@ -15,6 +19,8 @@ from sparsedensity.kernels import kernel
 TIE = 1e-9
 ADD, REMOVE, REPLACE, CHANGE, SWAP, MOVE = 0.2, 0.4, 0.6, 0.8, 0.9, 1.0
 """Up to which mark in 0..1 each kind of change is drawn; adding is as likely as removing."""
+DRAWN = -1
+"""The place of a walk whose changes are drawn."""
 
 
 class Rows(NamedTuple):
@@ -91,13 +97,20 @@ class Rules(NamedTuple):
     size: np.ndarray
     score: np.ndarray
     """The log prior and the log evidence."""
-    rows: np.ndarray
-    boxes: np.ndarray
-    n_boxes: np.ndarray
+    rest: np.ndarray
+    """The rows that reach each place."""
+    leaf: np.ndarray
+    """The rows of each leaf."""
+    rest_boxes: np.ndarray
+    n_rest: np.ndarray
+    leaf_boxes: np.ndarray
+    n_leaf: np.ndarray
+    top: np.ndarray
+    """The boxes of the pool that the places before need."""
+    weight: np.ndarray
+    volume: np.ndarray
     term: np.ndarray
     """What each leaf adds to the log evidence."""
-    unused: np.ndarray
-    """Room to count antecedents in."""
 
 
 class Pool(NamedTuple):
@@ -106,6 +119,37 @@ class Pool(NamedTuple):
     mask: np.ndarray
     volume: np.ndarray
     top: np.ndarray
+
+
+class Draft(NamedTuple):
+    """A changed list, and scratch to weigh it."""
+
+    rule: np.ndarray
+    size: np.ndarray
+    unused: np.ndarray
+    obey: np.ndarray
+    """The rows that obey the intruder."""
+    rows: np.ndarray
+    """The rows of refugees, and those of them that a rule takes."""
+    boxes: np.ndarray
+    """The boxes of refugees, before and after a rule, and those that it takes."""
+
+
+class Change(NamedTuple):
+    """How a draft differs from the list: leaves lo..hi - 1 are affected."""
+
+    lo: int
+    hi: int
+    """0 for a draft that cannot be."""
+    intruder: int
+    """The place in the draft of the rule that takes from these leaves, or -1."""
+    own: int
+    """The leaf that the intruder had before, or -1."""
+    refugees: bool
+    """Whether what the intruder leaves of leaf lo is handed down."""
+    n: int
+    log_ratio: float
+    """The log of the probability of the way back over that of the way there."""
 
 
 class Archive(NamedTuple):
@@ -138,14 +182,14 @@ def ones(word):
 
 
 @kernel
-def weight_of(rows, bits):
-    """The weight of some rows: by counting where rows of a word weigh alike, one by one elsewhere."""
+def weight_of(rows, bits, more):
+    """The weight of the rows in two sets: by counting where rows of a word weigh alike, one by one elsewhere."""
     total = 0.0
     for w in range(bits.shape[0]):
-        total += rows.common[w] * ones(bits[w])
+        total += rows.common[w] * ones(bits[w] & more[w])
     for i in range(rows.mixed.shape[0]):
         w = rows.mixed[i]
-        left = bits[w]
+        left = bits[w] & more[w]
         while left != 0:
             low = left & (~left + np.uint64(1))
             total += rows.weight[64 * w + np.int64(ones(low - np.uint64(1)))]
@@ -155,31 +199,20 @@ def weight_of(rows, bits):
 
 @kernel
 def take_rows(rows, before, rule, size, taken, after):
-    """Divide rows into those a rule takes and those it leaves; returns the weight taken."""
-    first = rows.bits[rule[0]]
+    """Divide rows into those a rule takes and those it leaves (into `after`, which may be `before`)."""
     for w in range(before.shape[0]):
-        taken[w] = before[w] & first[w]
+        taken[w] = before[w] & rows.bits[rule[0], w]
     for k in range(1, size):
-        more = rows.bits[rule[k]]
         for w in range(before.shape[0]):
-            taken[w] &= more[w]
+            taken[w] &= rows.bits[rule[k], w]
     for w in range(before.shape[0]):
         after[w] = before[w] & ~taken[w]
-    return weight_of(rows, taken)
 
 
 @kernel
 def holds(mask, value):
     """Whether a box allows a value."""
     return (mask[value >> 6] >> np.uint64(value & 63)) & np.uint64(1) != 0
-
-
-@kernel
-def keep_values(mask, start, end, first, last, inside):
-    """Leave a box only the values in (or out of) a run of one feature."""
-    for value in range(start, end):
-        if (first <= value <= last) != inside:
-            mask[value >> 6] &= ~(np.uint64(1) << np.uint64(value & 63))
 
 
 @kernel
@@ -197,7 +230,7 @@ def meets(conditions, mask, rule, size):
 
 
 @kernel
-def share_inside(conditions, mask, condition):
+def measure_sides(conditions, mask, condition):
     """The measures of a box's values of one feature, in a condition's run and out of it."""
     inside, outside = 0.0, 0.0
     first, last = conditions.first[condition], conditions.last[condition]
@@ -211,13 +244,32 @@ def share_inside(conditions, mask, condition):
 
 
 @kernel
-def take_boxes(conditions, pool, before, count, rule, size, after):
-    """Cut boxes along the conditions of a rule; the volume it takes, and how many boxes are left (-1: no room)."""
-    taken, left = 0.0, 0
-    room = after.shape[0]
+def add_box(conditions, pool, box, rule, inside, outside, volume):
+    """A new box: an old one inside the first few conditions of a rule and, if asked, outside the one after."""
+    new = pool.top[0]
+    pool.top[0] += 1
+    mask = pool.mask[new]
+    for w in range(mask.shape[0]):
+        mask[w] = pool.mask[box, w]
+    for k in range(inside + outside):
+        c = rule[k]
+        for value in range(conditions.start[c], conditions.end[c]):
+            if (conditions.first[c] <= value <= conditions.last[c]) != (k < inside):
+                mask[value >> 6] &= ~(np.uint64(1) << np.uint64(value & 63))
+    pool.volume[new] = volume
+    return new
+
+
+@kernel
+def take_boxes(conditions, pool, before, count, rule, size, taken, after):
+    """Cut boxes along the conditions of a rule.
+
+    Returns the volume it takes, how many boxes those are, and how many it leaves; -1 where there is no room.
+    """
+    volume, n_taken, left = 0.0, 0, 0
     for i in range(count):
-        if left + size > room or pool.top[0] + size > pool.volume.shape[0]:
-            return taken, -1
+        if max(left, n_taken) + size > after.shape[0] or pool.top[0] + size >= pool.volume.shape[0]:
+            return volume, -1, -1
         box = before[i]
         if not meets(conditions, pool.mask[box], rule, size):
             after[left] = box
@@ -225,33 +277,34 @@ def take_boxes(conditions, pool, before, count, rule, size, after):
             continue
         part = pool.volume[box]
         for k in range(size):
-            inside, outside = share_inside(conditions, pool.mask[box], rule[k])
-            whole = inside + outside
+            inside, outside = measure_sides(conditions, pool.mask[box], rule[k])
             if outside > 0:
-                new = pool.top[0]
-                pool.top[0] += 1
-                mask = pool.mask[new]
-                mask[:] = pool.mask[box]
-                for j in range(k + 1):
-                    c = rule[j]
-                    keep_values(
-                        mask, conditions.start[c], conditions.end[c], conditions.first[c], conditions.last[c], j < k
-                    )
-                pool.volume[new] = part * (outside / whole)
-                after[left] = new
+                after[left] = add_box(conditions, pool, box, rule, k, 1, part * (outside / (inside + outside)))
                 left += 1
-            part *= inside / whole
-        taken += part
-    return taken, left
+                part *= inside / (inside + outside)
+        taken[n_taken] = add_box(conditions, pool, box, rule, size, 0, part)
+        n_taken += 1
+        volume += part
+    return volume, n_taken, left
 
 
 @kernel
-def volume_of(pool, boxes, count):
-    """The volume of some boxes."""
-    total = 0.0
+def volumes_beside(conditions, pool, boxes, count, rule, size):
+    """The volume of some boxes inside a rule and outside of it."""
+    inner, outer = 0.0, 0.0
     for i in range(count):
-        total += pool.volume[boxes[i]]
-    return total
+        mask = pool.mask[boxes[i]]
+        part = pool.volume[boxes[i]]
+        if not meets(conditions, mask, rule, size):
+            outer += part
+            continue
+        for k in range(size):
+            inside, outside = measure_sides(conditions, mask, rule[k])
+            if outside > 0:
+                outer += part * (outside / (inside + outside))
+                part *= inside / (inside + outside)
+        inner += part
+    return inner, outer
 
 
 @kernel
@@ -278,8 +331,9 @@ def log_available(belief, unused):
 
 @kernel
 def log_prior(belief, size, n, unused):
-    """The log prior of a list of n rules of these sizes."""
-    unused[:] = belief.antecedents
+    """The log prior of a list of n rules of these sizes; what is unused after it stays in `unused`."""
+    for c in range(unused.shape[0]):
+        unused[c] = belief.antecedents[c]
     norm = log_available(belief, unused)
     total = belief.length[n]
     for j in range(n):
@@ -292,80 +346,175 @@ def log_prior(belief, size, n, unused):
 
 
 @kernel
-def weigh(task, current, other, pool, begin, stop, n):
-    """Follow a changed list from its first changed place to leaf stop - 1; its log prior and its log evidence.
-
-    Leaves before and after are those of the current list. Minus infinity where there is no room for the boxes.
-    """
-    prior = log_prior(task.belief, other.size, n, other.unused)
-    fit = task.belief.head[n]
-    for j in range(begin):
-        fit += current.term[j]
-    for j in range(stop, n + 1):
-        fit += current.term[j]
-    for j in range(begin, stop):
-        source = current if j == begin else other
-        if j == n:
-            weight = weight_of(task.rows, source.rows[j])
-            volume = volume_of(pool, source.boxes[j], source.n_boxes[j])
-        else:
-            rule, size = other.rule[j], other.size[j]
-            taken = other.rows[other.rows.shape[0] - 1]
-            weight = take_rows(task.rows, source.rows[j], rule, size, taken, other.rows[j + 1])
-            volume, left = take_boxes(
-                task.conditions, pool, source.boxes[j], source.n_boxes[j], rule, size, other.boxes[j + 1]
-            )
-            if left < 0:
-                return prior, -np.inf
-            other.n_boxes[j + 1] = left
-        other.term[j] = leaf_term(task.belief, weight, volume)
-        fit += other.term[j]
-        if fit == -np.inf:
-            return prior, fit
-    return prior, fit
-
-
-@kernel
-def accept(current, other, begin, stop, n, prior, fit):
-    """Make the changed list the current one."""
+def follow(task, rules, pool, draft, begin):
+    """Let the rows and boxes that reach a place run through the rules from there; False where boxes find no room."""
+    n = rules.n[0]
+    pool.top[0] = rules.top[begin]
     for j in range(begin, n):
-        current.rule[j] = other.rule[j]
-        current.size[j] = other.size[j]
-    for j in range(begin, stop):
-        current.term[j] = other.term[j]
-    for j in range(begin + 1, stop):
-        current.rows[j] = other.rows[j]
-        count = other.n_boxes[j]
-        current.boxes[j, :count] = other.boxes[j, :count]
-        current.n_boxes[j] = count
-    current.n[0] = n
-    current.score[0], current.score[1] = prior, fit
+        rule, size = rules.rule[j], rules.size[j]
+        take_rows(task.rows, rules.rest[j], rule, size, rules.leaf[j], rules.rest[j + 1])
+        volume, n_leaf, n_rest = take_boxes(
+            task.conditions, pool, rules.rest_boxes[j], rules.n_rest[j], rule, size, rules.leaf_boxes[j],
+            rules.rest_boxes[j + 1],
+        )  # fmt: skip
+        if n_rest < 0:
+            return False
+        rules.volume[j], rules.n_leaf[j], rules.n_rest[j + 1] = volume, n_leaf, n_rest
+        rules.top[j + 1] = pool.top[0]
+    rules.n_leaf[n], rules.volume[n] = rules.n_rest[n], 0.0
+    for b in range(rules.n_rest[n]):
+        rules.leaf_boxes[n, b] = rules.rest_boxes[n, b]
+        rules.volume[n] += pool.volume[rules.rest_boxes[n, b]]
+    for w in range(rules.rest.shape[1]):
+        rules.leaf[n, w] = rules.rest[n, w]
+    fit = task.belief.head[n]
+    for j in range(n + 1):
+        if j >= begin:
+            rules.weight[j] = weight_of(task.rows, rules.leaf[j], rules.leaf[j])
+            rules.term[j] = leaf_term(task.belief, rules.weight[j], rules.volume[j])
+        fit += rules.term[j]
+    rules.score[0], rules.score[1] = log_prior(task.belief, rules.size, n, draft.unused), fit
+    return fit > -np.inf
 
 
 @kernel
-def keep_best(current, archive):
-    """Remember the current list if it is the best of its length."""
-    n = current.n[0]
-    score = current.score[0] + current.score[1]
+def apart(conditions, rule, size, other, other_size):
+    """Whether no point obeys both of two rules."""
+    for i in range(size):
+        for j in range(other_size):
+            a, b = rule[i], other[j]
+            if conditions.feature[a] == conditions.feature[b]:
+                if conditions.last[a] < conditions.first[b] or conditions.last[b] < conditions.first[a]:
+                    return True
+    return False
+
+
+@kernel
+def weigh(task, rules, pool, draft, change):
+    """The log evidence of a draft, from what changes hands."""
+    conditions, belief, n = task.conditions, task.belief, rules.n[0]
+    fit = rules.score[1] - belief.head[n] + belief.head[change.n]
+    won, space = 0.0, 0.0
+    place = max(change.intruder, 0)
+    rule, size = draft.rule[place], draft.size[place]
+    if change.intruder >= 0:
+        for w in range(draft.obey.shape[0]):
+            draft.obey[w] = task.rows.bits[rule[0], w]
+        for k in range(1, size):
+            for w in range(draft.obey.shape[0]):
+                draft.obey[w] &= task.rows.bits[rule[k], w]
+        if change.own >= 0:
+            won, space = rules.weight[change.own], rules.volume[change.own]
+            fit -= rules.term[change.own]
+    moving, count, held, top = 0.0, 0, 0, pool.top[0]
+    for j in range(change.lo, change.hi):
+        weight, volume, touched = rules.weight[j], rules.volume[j], False
+        if change.intruder >= 0 and (
+            j == n or not apart(conditions, rule, size, rules.rule[j], rules.size[j])
+        ):
+            touched = True
+            inner, volume = volumes_beside(conditions, pool, rules.leaf_boxes[j], rules.n_leaf[j], rule, size)
+            lost = weight_of(task.rows, rules.leaf[j], draft.obey) if weight > 0 else 0.0
+            weight -= lost
+            won += lost
+            space += inner
+        if change.refugees and j == change.lo:
+            fit -= rules.term[j]
+            moving, count = weight, rules.n_leaf[j]
+            for w in range(draft.obey.shape[0]):
+                draft.rows[0, w] = rules.leaf[j, w]
+            for b in range(count):
+                draft.boxes[0, b] = rules.leaf_boxes[j, b]
+            if touched:
+                take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
+                _, _, count = take_boxes(
+                    conditions, pool, draft.boxes[0], count, rule, size, draft.boxes[2], draft.boxes[1]
+                )
+                held = 1
+            if count < 0:
+                pool.top[0] = top
+                return -np.inf
+            continue
+        if count > 0:
+            if j == n:
+                weight += moving
+                for b in range(count):
+                    volume += pool.volume[draft.boxes[held, b]]
+                touched = True
+            elif not apart(conditions, rules.rule[change.lo], rules.size[change.lo], rules.rule[j], rules.size[j]):
+                own, more = rules.rule[j], rules.size[j]
+                if moving > 0:
+                    take_rows(task.rows, draft.rows[0], own, more, draft.rows[1], draft.rows[0])
+                    gained = weight_of(task.rows, draft.rows[1], draft.rows[1])
+                    weight += gained
+                    moving -= gained
+                extra, _, count = take_boxes(
+                    conditions, pool, draft.boxes[held], count, own, more, draft.boxes[2], draft.boxes[1 - held]
+                )
+                held = 1 - held
+                if count < 0:
+                    pool.top[0] = top
+                    return -np.inf
+                volume += extra
+                touched = True
+        if touched:
+            fit += leaf_term(belief, weight, volume) - rules.term[j]
+    if change.intruder >= 0:
+        fit += leaf_term(belief, won, space)
+    if change.refugees and change.hi <= n:
+        volume = 0.0
+        for b in range(count):
+            volume += pool.volume[draft.boxes[held, b]]
+        moving = weight_of(task.rows, draft.rows[0], draft.rows[0])
+        fit += leaf_term(belief, moving, volume)
+    pool.top[0] = top
+    return fit
+
+
+@kernel
+def copy_rules(rule, size, to_rule, to_size, n):
+    """Copy the first n rules."""
+    for j in range(n):
+        to_size[j] = size[j]
+        for k in range(size[j]):
+            to_rule[j, k] = rule[j, k]
+
+
+@kernel
+def settle(task, rules, pool, draft, archive, lo, n):
+    """Make the draft the list and remember it if it is the best of its length; False, and the list stays, where
+    boxes find no room.
+    """
+    old, aim, tries, settled = rules.n[0], n, 0, False
+    while not settled:  # where the draft finds no room, the old list does
+        for j in range(lo, max(n, old)):
+            swap_rules(rules.rule, rules.size, j, draft.rule, draft.size, j)
+        rules.n[0] = aim
+        settled = follow(task, rules, pool, draft, lo)
+        aim, tries = old, tries + 1
+    if tries > 1:
+        return False
+    score = rules.score[0] + rules.score[1]
     if score > archive.score[n] + TIE:
         archive.score[n] = score
-        archive.rule[n, :n] = current.rule[:n]
-        archive.size[n, :n] = current.size[:n]
+        copy_rules(rules.rule, rules.size, archive.rule[n], archive.size[n], n)
+    return True
 
 
 @kernel
-def rebuild(task, current, other, pool):
-    """Follow the current list from the top, with an empty pool; False where there is no room for its boxes."""
-    pool.top[0] = 1
-    n = current.n[0]
-    other.rule[:n] = current.rule[:n]
-    other.size[:n] = current.size[:n]
-    current.rows[0] = task.rows.everything
-    current.boxes[0, 0] = 0
-    current.n_boxes[0] = 1
-    prior, fit = weigh(task, current, other, pool, 0, n + 1, n)
-    accept(current, other, 0, n + 1, n, prior, fit)
-    return fit > -np.inf
+def swap_rules(rule, size, i, other, other_size, j):
+    """Let two rules trade places."""
+    size[i], other_size[j] = other_size[j], size[i]
+    for k in range(rule.shape[1]):
+        rule[i, k], other[j, k] = other[j, k], rule[i, k]
+
+
+@kernel
+def shift_rule(draft, source, target):
+    """Move one rule; those between close up."""
+    step = 1 if source < target else -1
+    for j in range(source, target, step):
+        swap_rules(draft.rule, draft.size, j, draft.rule, draft.size, j + step)
 
 
 @kernel
@@ -404,7 +553,8 @@ def draw_antecedent(task, rng, rule):
         size += 1
     if choice.listed.shape[0] > 0:
         which = choice.begin[size] + draw_below(rng, choice.begin[size + 1] - choice.begin[size])
-        rule[:size] = choice.listed[which, :size]
+        for k in range(size):
+            rule[k] = choice.listed[which, k]
         return size
     while True:
         for k in range(size):
@@ -415,13 +565,13 @@ def draw_antecedent(task, rng, rule):
 
 
 @kernel
-def stands_twice(other, place, n):
-    """Whether the rule at a place stands elsewhere in the list too."""
+def stands_twice(draft, place, n):
+    """Whether the rule at a place stands elsewhere in the draft too."""
     for j in range(n):
-        if j != place and other.size[j] == other.size[place]:
+        if j != place and draft.size[j] == draft.size[place]:
             same = True
-            for k in range(other.size[j]):
-                if other.rule[j, k] != other.rule[place, k]:
+            for k in range(draft.size[j]):
+                if draft.rule[j, k] != draft.rule[place, k]:
                     same = False
                     break
             if same:
@@ -430,109 +580,122 @@ def stands_twice(other, place, n):
 
 
 @kernel
-def change_condition(task, rng, rule, size):
+def change_condition(task, rng, draft, place):
     """Put another condition in the place of one; whether the rule is still an antecedent."""
+    rule, size = draft.rule[place], draft.size[place]
     rule[draw_below(rng, size)] = draw_below(rng, task.conditions.feature.shape[0])
     sort_rule(rule, size)
     if repeats_feature(task.conditions, rule, size):
         return False
     if task.choice.least <= 0:
         return True
-    obey = task.rows.everything.copy()
-    for k in range(size):
-        obey &= task.rows.bits[rule[k]]
-    return weight_of(task.rows, obey) >= task.choice.least
+    take_rows(task.rows, task.rows.everything, rule, size, draft.rows[0], draft.rows[1])
+    return weight_of(task.rows, draft.rows[0], draft.rows[0]) >= task.choice.least
 
 
 @kernel
-def shift_rule(other, source, target):
-    """Move one rule; those between close up."""
-    rule, size = other.rule[source].copy(), other.size[source]
-    step = 1 if source < target else -1
-    j = source
-    while j != target:
-        other.rule[j] = other.rule[j + step]
-        other.size[j] = other.size[j + step]
-        j += step
-    other.rule[target] = rule
-    other.size[target] = size
-
-
-@kernel
-def propose(task, current, other, limit, rng):
-    """Change a copy of the list at random.
-
-    Returns the first and the last leaf that change (the last plus one), the new number of rules, and the log of the
-    probability of the way back over that of the way there. A proposal that cannot be has no leaves: stop = 0.
-    """
-    n = current.n[0]
-    other.rule[:n] = current.rule[:n]
-    other.size[:n] = current.size[:n]
+def propose(task, rules, draft, limit, rng):
+    """Change a copy of the list at random."""
+    n = rules.n[0]
+    nothing = Change(0, 0, -1, -1, False, n, 0.0)
+    copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
     mark = rng.random()
     log_share = task.choice.log_share
     if mark < ADD:
-        place = draw_below(rng, n + 1)
         if n >= limit:
-            return 0, 0, n, 0.0
-        other.size[n] = draw_antecedent(task, rng, other.rule[n])
-        size = other.size[n]
-        if stands_twice(other, n, n + 1):
-            return 0, 0, n, 0.0
-        shift_rule(other, n, place)
-        return place, n + 2, n + 1, -log_share[size]
+            return nothing
+        place = draw_below(rng, n + 1)
+        draft.size[n] = draw_antecedent(task, rng, draft.rule[n])
+        size = draft.size[n]
+        if stands_twice(draft, n, n + 1):
+            return nothing
+        shift_rule(draft, n, place)
+        return Change(place, n + 1, place, -1, False, n + 1, -log_share[size])
     if n == 0:
-        return 0, 0, n, 0.0
+        return nothing
     place = draw_below(rng, n)
-    size = other.size[place]
+    size = draft.size[place]
     if mark < REMOVE:
-        shift_rule(other, place, n - 1)
-        return place, n, n - 1, log_share[size]
+        shift_rule(draft, place, n - 1)
+        return Change(place, n + 1, -1, -1, True, n - 1, log_share[size])
     if mark < CHANGE:
         if mark < REPLACE:
-            other.size[place] = draw_antecedent(task, rng, other.rule[place])
-        elif not change_condition(task, rng, other.rule[place], size):
-            return 0, 0, n, 0.0
-        if stands_twice(other, place, n):
-            return 0, 0, n, 0.0
-        return place, n + 1, n, log_share[size] - log_share[other.size[place]]
+            draft.size[place] = draw_antecedent(task, rng, draft.rule[place])
+        elif not change_condition(task, rng, draft, place):
+            return nothing
+        if stands_twice(draft, place, n):
+            return nothing
+        return Change(place, n + 1, place, -1, True, n, log_share[size] - log_share[draft.size[place]])
     if n == 1:
-        return 0, 0, n, 0.0
+        return nothing
     target = draw_below(rng, n - 1)
-    target += target >= place
-    shift_rule(other, place, target)
+    if target >= place:
+        target += 1
+    low, high = min(place, target), max(place, target)
     if mark < SWAP:
-        shift_rule(other, target - 1 if target > place else target + 1, place)
-    return min(place, target), max(place, target) + 1, n, 0.0
+        swap_rules(draft.rule, draft.size, low, draft.rule, draft.size, high)
+        return Change(low, high, low, high, True, n, 0.0)
+    shift_rule(draft, place, target)
+    if place < target:
+        return Change(low, high + 1, -1, -1, True, n, 0.0)
+    return Change(low, high, low, high, False, n, 0.0)
 
 
 @kernel
-def walk(task, current, other, pool, archive, limit, hot, cold, proposals, rng, trace):
-    """Metropolis-Hastings at falling temperatures; the log posterior is noted at even steps.
+def propose_listed(task, rules, draft, limit, place, i):
+    """A listed antecedent as a new rule at a place (even i), or instead of the rule there (odd i)."""
+    n, instead = rules.n[0], i & 1
+    if (instead == 1 and place >= n) or (instead == 0 and n >= limit):
+        return Change(0, 0, -1, -1, False, n, 0.0)
+    copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
+    new = place if instead == 1 else n
+    draft.size[new] = 0
+    for k in range(task.choice.listed.shape[1]):
+        if task.choice.listed[i >> 1, k] >= 0:
+            draft.rule[new, k] = task.choice.listed[i >> 1, k]
+            draft.size[new] += 1
+    if stands_twice(draft, new, n + 1 - instead):
+        return Change(0, 0, -1, -1, False, n, 0.0)
+    shift_rule(draft, new, place)
+    return Change(place, n + 1, place, -1, instead == 1, n + 1 - instead, 0.0)
 
-    From 1 up, only the evidence is tempered, so that long lists do not outnumber good ones; at 1 the walk samples
-    the posterior. Below 1, the whole posterior is, and the walk climbs.
+
+@kernel
+def is_taken(more_prior, more_fit, log_ratio, temperature, rng):
+    """Metropolis-Hastings.
+
+    From temperature 1 up, only the evidence is tempered, so that long lists do not outnumber good ones; at 1 the
+    walk samples the posterior. Below, the whole posterior is tempered, and the walk climbs; 0 takes only what is better.
     """
-    cooling = (cold / hot) ** (1.0 / proposals)
-    temperature = hot
-    every = max(1, proposals // trace.shape[0])
+    if temperature == 0:
+        return more_prior + more_fit > TIE
+    if temperature >= 1:
+        change = more_prior + log_ratio + more_fit / temperature
+    else:
+        change = (more_prior + more_fit) / temperature
+    return rng.random() < math.exp(min(change, 0.0))
+
+
+@kernel
+def walk(task, rules, pool, draft, archive, limit, place, hot, cold, proposals, rng, trace):
+    """Propose and accept while the temperature falls from hot to cold; the log posterior is noted at even steps.
+
+    Where a place is given, the listed antecedents are proposed there one after another.
+    """
     for t in range(proposals):
-        if 2 * pool.top[0] > pool.volume.shape[0]:
-            rebuild(task, current, other, pool)
-        begin, stop, n, log_ratio = propose(task, current, other, limit, rng)
-        mark = rng.random()
-        if stop > 0:
-            prior, fit = weigh(task, current, other, pool, begin, stop, n)
-            more_prior, more_fit = prior - current.score[0], fit - current.score[1]
-            if temperature >= 1:
-                change = more_prior + log_ratio + more_fit / temperature
-            else:
-                change = (more_prior + more_fit) / temperature
-            if change > -np.inf and (change >= 0 or mark < math.exp(change)):
-                accept(current, other, begin, stop, n, prior, fit)
-                keep_best(current, archive)
-        temperature *= cooling
-        if t % every == every - 1 and t // every < trace.shape[0]:
-            trace[t // every] = current.score[0] + current.score[1]
+        if place == DRAWN:
+            change = propose(task, rules, draft, limit, rng)
+        else:
+            change = propose_listed(task, rules, draft, limit, place, t)
+        if change.hi > 0:
+            more_prior = log_prior(task.belief, draft.size, change.n, draft.unused) - rules.score[0]
+            more_fit = weigh(task, rules, pool, draft, change) - rules.score[1]
+            temperature = hot * (cold / hot) ** (t / proposals) if hot > 0 else 0.0
+            if is_taken(more_prior, more_fit, change.log_ratio, temperature, rng):
+                settle(task, rules, pool, draft, archive, change.lo, change.n)
+        note = (t + 1) * trace.shape[0] // proposals
+        if note > t * trace.shape[0] // proposals:
+            trace[note - 1] = rules.score[0] + rules.score[1]
 
 
 @kernel
@@ -540,12 +703,11 @@ def supports(rows, listed, out):
     """The weight of the rows that obey each of some antecedents of one size."""
     obey = np.empty_like(rows.everything)
     for i in range(listed.shape[0]):
-        obey[:] = rows.everything
-        for k in range(listed.shape[1]):
-            more = rows.bits[listed[i, k]]
-            for w in range(obey.shape[0]):
-                obey[w] &= more[w]
-        out[i] = weight_of(rows, obey)
+        for w in range(obey.shape[0]):
+            obey[w] = rows.bits[listed[i, 0], w]
+            for k in range(1, listed.shape[1]):
+                obey[w] &= rows.bits[listed[i, k], w]
+        out[i] = weight_of(rows, obey, obey)
 
 
 @kernel
@@ -554,7 +716,7 @@ def measure_boxes(conditions, pool, boxes, count, room):
     for b in range(count):
         room.parts[0, b] = pool.volume[boxes[b]]
         for c in range(conditions.feature.shape[0]):
-            inside, outside = share_inside(conditions, pool.mask[boxes[b]], c)
+            inside, outside = measure_sides(conditions, pool.mask[boxes[b]], c)
             room.shares[c, b] = inside / (inside + outside)
 
 
@@ -565,7 +727,7 @@ def narrow(task, room, depth, condition, count):
     if room.weight[depth] > 0:
         for w in range(more.shape[0]):
             room.rows[depth + 1, w] = room.rows[depth, w] & more[w]
-        room.weight[depth + 1] = weight_of(task.rows, room.rows[depth + 1])
+        room.weight[depth + 1] = weight_of(task.rows, room.rows[depth], more)
     else:
         room.weight[depth + 1] = 0.0
     volume = 0.0
@@ -580,28 +742,29 @@ def supported(task, room, depth, condition):
     """Whether the conditions down to this one have the least weight that antecedents must have."""
     if task.choice.least <= 0:
         return True
-    room.support[depth + 1] = room.support[depth] & task.rows.bits[condition]
-    return weight_of(task.rows, room.support[depth + 1]) >= task.choice.least
+    for w in range(room.support.shape[1]):
+        room.support[depth + 1, w] = room.support[depth, w] & task.rows.bits[condition, w]
+    return weight_of(task.rows, room.support[depth], task.rows.bits[condition]) >= task.choice.least
 
 
 @kernel
-def best_addition(task, current, pool, room, deepest, noise, rng, chosen):
+def best_addition(task, rules, pool, draft, room, deepest, sparse, noise, rng):
     """Which antecedent gains most when it divides the else; returns the gain and the size (0: there is none).
 
-    With noise, the antecedent is drawn: the more it gains, measured in units of the noise, the likelier.
+    It is written to the end of the draft. Where only sparse ones are asked for, it must be less dense than what it
+    leaves, so that the dense rest can be divided further. With noise, the antecedent is drawn: the more it gains,
+    measured in units of the noise, the likelier.
     """
-    n = current.n[0]
-    count = current.n_boxes[n]
-    belief = task.belief
-    measure_boxes(task.conditions, pool, current.boxes[n], count, room)
-    room.rows[0] = current.rows[n]
-    room.support[0] = task.rows.everything
-    room.weight[0] = weight_of(task.rows, current.rows[n])
-    whole = volume_of(pool, current.boxes[n], count)
-    prior = log_prior(belief, current.size, n, current.unused) - belief.length[n]
-    norm = log_available(belief, current.unused)
-    fixed = belief.length[n + 1] + prior + belief.head[n + 1] + current.score[1] - belief.head[n] - current.term[n]
-    fixed -= current.score[0] + current.score[1]
+    n, belief = rules.n[0], task.belief
+    count, whole, total = rules.n_rest[n], rules.volume[n], rules.weight[n]
+    measure_boxes(task.conditions, pool, rules.rest_boxes[n], count, room)
+    for w in range(room.rows.shape[1]):
+        room.rows[0, w] = rules.rest[n, w]
+        room.support[0, w] = task.rows.everything[w]
+    room.weight[0] = total
+    log_prior(belief, rules.size, n, draft.unused)
+    norm = log_available(belief, draft.unused)
+    fixed = belief.length[n + 1] + belief.head[n + 1] - belief.length[n] - belief.head[n] - rules.term[n] - norm
     best, best_gain, best_size = -np.inf, -np.inf, 0
     depth = 0
     room.path[0] = -1
@@ -615,70 +778,21 @@ def best_addition(task, current, pool, room, deepest, noise, rng, chosen):
             continue
         volume = narrow(task, room, depth, condition, count)
         size = depth + 1
-        if volume > 0 and current.unused[size] > 0:
-            weight, rest = room.weight[size], whole - volume
-            if rest < 1e-12 * whole:
-                rest = 0.0
-            gain = fixed + belief.rate[size] - norm - math.log(current.unused[size])
-            gain += leaf_term(belief, weight, volume) + leaf_term(belief, room.weight[0] - weight, rest)
+        weight, rest = room.weight[size], whole - volume
+        if rest < 1e-12 * whole:
+            rest = 0.0
+        if volume > 0 and draft.unused[size] > 0 and (not sparse or weight * rest < (total - weight) * volume):
+            gain = fixed + belief.rate[size] - math.log(draft.unused[size])
+            gain += leaf_term(belief, weight, volume) + leaf_term(belief, total - weight, rest)
             value = gain
-            if noise > 0:
+            if noise > 0 and gain > 0:
                 value -= noise * math.log(-math.log(1.0 - rng.random()))
             if value > best:
                 best, best_gain, best_size = value, gain, size
-                chosen[:size] = room.path[:size]
+                for k in range(size):
+                    draft.rule[n, k] = room.path[k]
         if size < deepest and volume > 0:
             room.path[size] = task.conditions.after[condition] - 1
             depth += 1
+    draft.size[n] = best_size
     return best_gain, best_size
-
-
-@kernel
-def grow(task, current, other, pool, archive, room, limit, deepest, noise, rng):
-    """Divide the else again and again while that pays; returns how many rules were added."""
-    added = 0
-    while current.n[0] < limit:
-        n = current.n[0]
-        gain, size = best_addition(task, current, pool, room, deepest, noise, rng, other.rule[n])
-        if size == 0 or gain <= TIE:
-            break
-        other.size[:n] = current.size[:n]
-        other.size[n] = size
-        prior, fit = weigh(task, current, other, pool, n, n + 2, n + 1)
-        if fit == -np.inf:
-            break
-        accept(current, other, n, n + 2, n + 1, prior, fit)
-        keep_best(current, archive)
-        added += 1
-    return added
-
-
-@kernel
-def sweep(task, current, other, pool, archive, limit, place):
-    """Try every listed antecedent as a new rule at a place and instead of the rule there; take what is better."""
-    tried = 0
-    for i in range(task.choice.listed.shape[0]):
-        size = 1
-        while task.choice.begin[size + 1] <= i:
-            size += 1
-        for instead in range(2):
-            n = current.n[0]
-            if (instead == 1 and place >= n) or (instead == 0 and n >= limit):
-                continue
-            if 2 * pool.top[0] > pool.volume.shape[0]:
-                rebuild(task, current, other, pool)
-            other.rule[:place] = current.rule[:place]
-            other.size[:place] = current.size[:place]
-            other.rule[place, :size] = task.choice.listed[i, :size]
-            other.size[place] = size
-            m = n + 1 - instead
-            other.rule[place + 1 : m] = current.rule[place + instead : n]
-            other.size[place + 1 : m] = current.size[place + instead : n]
-            if stands_twice(other, place, m):
-                continue
-            tried += 1
-            prior, fit = weigh(task, current, other, pool, place, m + 1, m)
-            if prior + fit > current.score[0] + current.score[1] + TIE:
-                accept(current, other, place, m + 1, m, prior, fit)
-                keep_best(current, archive)
-    return tried

@@ -35,13 +35,20 @@ class Chain:
         self.pool = kernels.Pool(np.zeros((POOL, -(-values // 64)), np.uint64), np.ones(POOL), np.ones(1, np.int64))
         for value in range(values):
             self.pool.mask[0, value >> 6] |= np.uint64(1) << np.uint64(value & 63)
-        self._make_room(min(limit, FIRST_ROOM))
+        self._room = _room(task)
+        self._room_for = min(limit, FIRST_ROOM)
+        self._archive, self.current, self._draft = self._rooms(self._room_for)
         self.set([])
+
+    @property
+    def n(self) -> int:
+        """How many rules the list has that it is at."""
+        return int(self.current.n[0])
 
     @property
     def rules(self) -> list[list[int]]:
         """The list it is at, by the numbers of the conditions."""
-        return _rules(self.current.rule, self.current.size, int(self.current.n[0]))
+        return _rules(self.current.rule, self.current.size, self.n)
 
     @property
     def log_posterior(self) -> float:
@@ -59,37 +66,50 @@ class Chain:
 
     def set(self, rules: Sequence[Sequence[int]]) -> None:
         """Go to a list; to the longest part from its top that there is room for, if its boxes are too many."""
-        self._make_room(min(self.limit, 2 * len(rules)))
+        self._make_room(2 * len(rules))
         for j, rule in enumerate(rules):
-            self.current.rule[j, : len(rule)] = rule
-            self.current.size[j] = len(rule)
-        self.current.n[0] = len(rules)
-        while not kernels.rebuild(self.task, self.current, self._other, self.pool):
-            self.current.n[0] -= 1
-        kernels.keep_best(self.current, self._archive)
+            self._draft.rule[j, : len(rule)] = rule
+            self._draft.size[j] = len(rule)
+        n = len(rules)
+        while not self._settle(0, n):
+            n -= 1
 
-    def walk(self, hot: float, cold: float, proposals: int) -> Floats:
+    def walk(self, hot: float, cold: float, proposals: int, place: int = kernels.DRAWN) -> Floats:
         """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
-        self._make_room(min(self.limit, 2 * int(self.current.n[0])))
+        self._make_room(2 * self.n)
         trace: Floats = np.empty(min(NOTES, proposals))
         kernels.walk(
-            self.task, self.current, self._other, self.pool, self._archive, np.int64(self._room_for), hot, cold,
-            np.int64(proposals), self.rng, trace,
+            self.task, self.current, self.pool, self._draft, self._archive, np.int64(self._room_for),
+            np.int64(place), hot, cold, np.int64(proposals), self.rng, trace,
         )  # fmt: skip
         return trace
 
     def grow(self, noise: float) -> int:
-        """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays."""
-        added = 0
-        while True:
-            self._make_room(min(self.limit, 2 * int(self.current.n[0])))
-            more = kernels.grow(
-                self.task, self.current, self._other, self.pool, self._archive, self._room, np.int64(self._room_for),
-                np.int64(self.deepest), noise, self.rng,
+        """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays.
+
+        Sparse parts go first: what a rule takes is divided no more, and the dense rest is worth dividing.
+        """
+        return self._grow(True, noise) + self._grow(False, noise)
+
+    def _grow(self, sparse: bool, noise: float) -> int:
+        before = self.n
+        while self.n < self.limit:
+            self._make_room(2 * self.n)
+            gain, size = kernels.best_addition(
+                self.task, self.current, self.pool, self._draft, self._room, np.int64(self.deepest), sparse, noise,
+                self.rng,
             )  # fmt: skip
-            added += more
-            if not more or self._room_for == self.limit:
-                return added
+            if size == 0 or gain <= kernels.TIE or not self._settle(self.n, self.n + 1):
+                break
+        return self.n - before
+
+    def _settle(self, lo: int, n: int) -> bool:
+        """Make the draft the list, which is the same before place lo; False where there is no room."""
+        return bool(
+            kernels.settle(
+                self.task, self.current, self.pool, self._draft, self._archive, np.int64(lo), np.int64(n)
+            )
+        )
 
     def anneal(self, temperature: float, proposals: int) -> None:
         """Leave out some rules and grow others instead; keep that as a Metropolis step would; then walk."""
@@ -101,53 +121,60 @@ class Chain:
             self.set(before)
         self.walk(temperature, temperature, proposals)
 
-    def polish(self) -> int:
+    def polish(self) -> None:
         """Go to the best list and try every antecedent at every place of it, while that is affordable and pays."""
         self.set(self.best_rules(int(np.argmax(self.scores))))
         tried, before = 0, -np.inf
-        while self.log_posterior > before + kernels.TIE and self._round() <= MOST_TRIED - tried:
+        while self.log_posterior > before + kernels.TIE and tried <= MOST_TRIED:
             before = self.log_posterior
             place = 0
-            while place <= self.current.n[0]:
-                self._make_room(min(self.limit, 2 * int(self.current.n[0])))
-                tried += kernels.sweep(
-                    self.task, self.current, self._other, self.pool, self._archive, np.int64(self._room_for),
-                    np.int64(place),
-                )  # fmt: skip
+            while place <= self.n and tried <= MOST_TRIED:
+                self.walk(0.0, 0.0, 2 * len(self.task.choice.listed), place)
+                tried += 2 * len(self.task.choice.listed)
                 place += 1
-        return tried
-
-    def _round(self) -> int:
-        """How many lists one round of a polish tries."""
-        return 2 * (int(self.current.n[0]) + 1) * len(self.task.choice.listed)
 
     def _make_room(self, rules: int) -> None:
-        """Room for lists of so many rules; what there is stays."""
-        old = self.__dict__.get("_room_for", -1)
-        if rules <= old:
+        """Room for lists of so many rules, if the limit allows them; what there is stays."""
+        rules = min(self.limit, max(rules, FIRST_ROOM))
+        if rules <= self._room_for:
             return
-        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        archive, before = self._archive, self.rules
+        self._archive, self.current, self._draft = self._rooms(rules)
+        for n in range(self._room_for + 1):
+            self._archive.score[n] = archive.score[n]
+            self._archive.rule[n, :n], self._archive.size[n, :n] = archive.rule[n, :n], archive.size[n, :n]
         self._room_for = rules
+        self.set(before)
+
+    def _rooms(self, rules: int) -> tuple[kernels.Archive, kernels.Rules, kernels.Draft]:
+        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
         archive = kernels.Archive(
             np.full(rules + 1, -np.inf),
             np.full((rules + 1, rules, most), -1, np.int64),
             np.zeros((rules + 1, rules), np.int64),
         )
-        current, self._other = _rules_room(rules, most, words), _rules_room(rules, most, words)
-        if old >= 0:
-            archive.score[: old + 1] = self._archive.score
-            archive.rule[: old + 1, :old] = self._archive.rule
-            archive.size[: old + 1, :old] = self._archive.size
-            current.rule[:old], current.size[:old], current.n[0] = self.current.rule, self.current.size, self.current.n[0]
-        else:
-            conditions = len(self.task.conditions.feature)
-            self._room = kernels.Room(
-                np.empty((most + 1, words), np.uint64), np.empty((most + 1, words), np.uint64),
-                np.empty((most + 1, MOST_BOXES)), np.empty((conditions, MOST_BOXES)), np.empty(most + 1),
-                np.empty(most + 1, np.int64),
-            )  # fmt: skip
-        self.current, self._archive = current, archive
-        kernels.rebuild(self.task, self.current, self._other, self.pool)
+        return archive, self._rules_room(rules), self._draft_room(rules)
+
+
+    def _rules_room(self, rules: int) -> kernels.Rules:
+        """The empty list, with room for so many rules."""
+        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        room = kernels.Rules(
+            np.zeros(1, np.int64), np.full((rules, most), -1, np.int64), np.zeros(rules, np.int64), np.zeros(2),
+            np.zeros((rules + 1, words), np.uint64), np.zeros((rules + 1, words), np.uint64),
+            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros(rules + 1, np.int64),
+            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros(rules + 1, np.int64), np.ones(rules + 1, np.int64),
+            np.zeros(rules + 1), np.zeros(rules + 1), np.zeros(rules + 1),
+        )  # fmt: skip
+        room.rest[0], room.n_rest[0] = self.task.rows.everything, 1
+        return room
+
+    def _draft_room(self, rules: int) -> kernels.Draft:
+        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        return kernels.Draft(
+            np.full((rules + 1, most), -1, np.int64), np.zeros(rules + 1, np.int64), np.zeros(most + 1),
+            np.zeros(words, np.uint64), np.zeros((2, words), np.uint64), np.zeros((3, MOST_BOXES), np.int32),
+        )  # fmt: skip
 
 
 @dataclass
@@ -215,18 +242,16 @@ def _choice(posterior: SparseRules, antecedents: Antecedents) -> kernels.Choice:
     return kernels.Choice(up_to, log_share, *antecedents.listed, antecedents.least)
 
 
-def _rules_room(rules: int, most: int, words: int) -> kernels.Rules:
-    """An empty list with room for so many rules of at most so many conditions; one row more is scratch."""
-    return kernels.Rules(
-        np.zeros(1, np.int64),
-        np.full((rules + 1, most), -1, np.int64),
-        np.zeros(rules + 1, np.int64),
-        np.zeros(2),
-        np.zeros((rules + 3, words), np.uint64),
-        np.zeros((rules + 3, MOST_BOXES), np.int32),
-        np.zeros(rules + 3, np.int64),
-        np.zeros(rules + 2),
-        np.zeros(most + 1),
+def _room(task: kernels.Task) -> kernels.Room:
+    """Scratch for a look at every antecedent."""
+    deep, words, conditions = task.choice.listed.shape[1] + 1, len(task.rows.everything), len(task.conditions.feature)
+    return kernels.Room(
+        np.empty((deep, words), np.uint64),
+        np.empty((deep, words), np.uint64),
+        np.empty((deep, MOST_BOXES)),
+        np.empty((conditions, MOST_BOXES)),
+        np.empty(deep),
+        np.empty(deep, np.int64),
     )
 
 
