@@ -16,7 +16,7 @@ from sparsedensity.version import __version__
 if TYPE_CHECKING:
     from sparsedensity import datasets
     from sparsedensity.domain import Domain, Feature
-    from sparsedensity.estimators import Explanation, GreedyTree, Histogram, load
+    from sparsedensity.estimators import Explanation, GreedyTree, Histogram, SparseRuleList, load
     from sparsedensity.report.model import Leaf
 
 _HOMES = {
@@ -26,6 +26,7 @@ _HOMES = {
     "GreedyTree": "sparsedensity.estimators",
     "Histogram": "sparsedensity.estimators",
     "Leaf": "sparsedensity.report.model",
+    "SparseRuleList": "sparsedensity.estimators",
     "load": "sparsedensity.estimators",
 }
 
@@ -36,6 +37,7 @@ __all__ = [
     "GreedyTree",
     "Histogram",
     "Leaf",
+    "SparseRuleList",
     "__version__",
     "datasets",
     "load",

@@ -4,6 +4,7 @@ from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.explanation import Explanation
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
+from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.estimators.saving import ESTIMATORS, load
 
-__all__ = ["ESTIMATORS", "DensityEstimator", "Explanation", "GreedyTree", "Histogram", "load"]
+__all__ = ["ESTIMATORS", "DensityEstimator", "Explanation", "GreedyTree", "Histogram", "SparseRuleList", "load"]

@@ -14,12 +14,13 @@ from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.frames import FRAMES
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
+from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure, files
 from sparsedensity.version import __version__
 
-ESTIMATORS: dict[str, type[DensityEstimator]] = {kind.__name__: kind for kind in (GreedyTree, Histogram)}
+ESTIMATORS: dict[str, type[DensityEstimator]] = {kind.__name__: kind for kind in (GreedyTree, Histogram, SparseRuleList)}
 SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
 
@@ -33,6 +34,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
             "search": {name: _plain(getattr(model.search_, name)) for name in SEARCH_FIELDS},
+            **{name: _plain(getattr(model, name)) for name in model.saved},
             "domain": files.domain_to_json(model.domain_),
             "named_columns": names is not None,
             "weighted": model.weighted_,
@@ -77,6 +79,8 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
         parameters["domain"] = domain
     model = kind(**parameters)
     model._check_parameters()
+    for name in model.saved:
+        setattr(model, name, document[name])
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
     if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise DataError("the weights of its leaves do not fit its structure.")

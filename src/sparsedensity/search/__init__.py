@@ -2,5 +2,6 @@
 
 from sparsedensity.search.base import Budget, Found, Search, run
 from sparsedensity.search.greedy import Greedy
+from sparsedensity.search.lists import Lists
 
-__all__ = ["Budget", "Found", "Greedy", "Search", "run"]
+__all__ = ["Budget", "Found", "Greedy", "Lists", "Search", "run"]

@@ -16,8 +16,9 @@ from sparsedensity.table import Floats
 
 NOTES = 100
 """How often a block notes the log posterior."""
-MOST_BOXES, POOL = 1 << 10, 1 << 15
-"""A list is passed over if what its rules leave anywhere falls into more disjoint boxes than this."""
+MOST_BOXES, POOL = 1 << 8, 1 << 12
+"""A list is passed over if what its rules leave anywhere, or all its leaves, fall into more disjoint boxes than this:
+the fewer, the more lists can be tried, which finds better ones."""
 FIRST_ROOM = 32
 """The rules there is room for at first; there are twice as many whenever a list comes near."""
 MOST_TRIED = 200_000
