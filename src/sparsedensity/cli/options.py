@@ -33,6 +33,7 @@ class Method(StrEnum):
 
     greedy = "greedy"
     histogram = "histogram"
+    list = "list"
 
 
 KIND_HELP = "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
@@ -72,6 +73,26 @@ class ModelOptions:
     max_leaf: Annotated[
         float | None, Option("--max-leaf", help="Greedy: leaves of at most this weight are not split.")
     ] = None
+    expected_rules: Annotated[
+        float | None, Option("--expected-rules", help="List: rules you would like to read (lambda).")
+    ] = None
+    expected_conditions: Annotated[
+        float | None, Option("--expected-conditions", help="List: conditions a rule should have (eta).")
+    ] = None
+    max_conditions: Annotated[int | None, Option("--max-conditions", help="List: the most conditions of a rule.")] = (
+        None
+    )
+    min_support: Annotated[
+        float | None, Option("--min-support", help="List: the least weight of a rule, or a share below 1.")
+    ] = None
+    max_rules: Annotated[str | None, Option("--max-rules", help="List: the most rules, or none for no limit.")] = None
+    ordinal_conditions: Annotated[
+        Literal["value", "interval"] | None,
+        Option("--ordinal-conditions", help="List: conditions on ordered columns allow one value, or any run."),
+    ] = None
+    iterations: Annotated[int | None, Option("--iterations", help="The most proposals of each chain.")] = None
+    restarts: Annotated[int | None, Option("--restarts", help="The number of chains.")] = None
+    random_state: Annotated[int | None, Option("--seed", help="The seed of the search.")] = None
     time_limit: Annotated[
         float | None, Option("--time-limit", help="Seconds after which the best so far is taken.")
     ] = None
@@ -89,8 +110,8 @@ class ModelOptions:
         """An estimator from the options that were given; one it does not take is an error."""
         model = _estimators()[self.method]()
         given = {name: value for name, value in self._parameters(table).items() if value is not None}
-        if "max_leaves" in given:
-            given["max_leaves"] = _limit("--max-leaves", given["max_leaves"])
+        for limit in {"max_leaves", "max_rules"} & set(given):
+            given[limit] = _limit(f"--{limit.replace('_', '-')}", given[limit])
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
             raise SparseDensityError(f"--{strange[0].replace('_', '-')} is not an option of --method {self.method}.")
@@ -136,9 +157,9 @@ def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]
 
 
 def _estimators() -> dict[Method, type[DensityEstimator]]:
-    from sparsedensity.estimators import GreedyTree, Histogram
+    from sparsedensity.estimators import GreedyTree, Histogram, SparseRuleList
 
-    return {Method.greedy: GreedyTree, Method.histogram: Histogram}
+    return {Method.greedy: GreedyTree, Method.histogram: Histogram, Method.list: SparseRuleList}
 
 
 def _limit(option: str, text: str) -> int | None:

@@ -20,7 +20,9 @@ from sparsedensity.search import Found
 from sparsedensity.structures import Structure, files
 from sparsedensity.version import __version__
 
-ESTIMATORS: dict[str, type[DensityEstimator]] = {kind.__name__: kind for kind in (GreedyTree, Histogram, SparseRuleList)}
+ESTIMATORS: dict[str, type[DensityEstimator]] = {
+    kind.__name__: kind for kind in (GreedyTree, Histogram, SparseRuleList)
+}
 SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
 

@@ -308,6 +308,15 @@ def volumes_beside(conditions, pool, boxes, count, rule, size):
 
 
 @kernel
+def volume_of(pool, boxes, count):
+    """The volume of some boxes."""
+    total = 0.0
+    for i in range(count):
+        total += pool.volume[boxes[i]]
+    return total
+
+
+@kernel
 def leaf_term(belief, weight, volume):
     """lnG(n_l + a) - n_l ln V_l; minus infinity where rows are but the volume is too small to tell from 0."""
     if weight == 0:
@@ -361,10 +370,9 @@ def follow(task, rules, pool, draft, begin):
             return False
         rules.volume[j], rules.n_leaf[j], rules.n_rest[j + 1] = volume, n_leaf, n_rest
         rules.top[j + 1] = pool.top[0]
-    rules.n_leaf[n], rules.volume[n] = rules.n_rest[n], 0.0
+    rules.n_leaf[n], rules.volume[n] = rules.n_rest[n], volume_of(pool, rules.rest_boxes[n], rules.n_rest[n])
     for b in range(rules.n_rest[n]):
         rules.leaf_boxes[n, b] = rules.rest_boxes[n, b]
-        rules.volume[n] += pool.volume[rules.rest_boxes[n, b]]
     for w in range(rules.rest.shape[1]):
         rules.leaf[n, w] = rules.rest[n, w]
     fit = task.belief.head[n]
@@ -383,92 +391,70 @@ def apart(conditions, rule, size, other, other_size):
     for i in range(size):
         for j in range(other_size):
             a, b = rule[i], other[j]
-            if conditions.feature[a] == conditions.feature[b]:
-                if conditions.last[a] < conditions.first[b] or conditions.last[b] < conditions.first[a]:
-                    return True
+            same = conditions.feature[a] == conditions.feature[b]
+            if same and (conditions.last[a] < conditions.first[b] or conditions.last[b] < conditions.first[a]):
+                return True
     return False
 
 
 @kernel
+def hand_down(task, pool, draft, held, count, rule, size):
+    """Let a rule take its part of the refugees; the weight and volume it takes, and how many boxes it leaves."""
+    take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
+    volume, _, left = take_boxes(
+        task.conditions, pool, draft.boxes[held], count, rule, size, draft.boxes[2], draft.boxes[1 - held]
+    )
+    return weight_of(task.rows, draft.rows[1], draft.rows[1]), volume, left
+
+
+@kernel
 def weigh(task, rules, pool, draft, change):
-    """The log evidence of a draft, from what changes hands."""
-    conditions, belief, n = task.conditions, task.belief, rules.n[0]
+    """The log evidence of a draft, from what changes hands; minus infinity where boxes find no room."""
+    belief, n, top = task.belief, rules.n[0], pool.top[0]
     fit = rules.score[1] - belief.head[n] + belief.head[change.n]
-    won, space = 0.0, 0.0
-    place = max(change.intruder, 0)
+    intruding, place = change.intruder >= 0, max(change.intruder, 0)
     rule, size = draft.rule[place], draft.size[place]
-    if change.intruder >= 0:
-        for w in range(draft.obey.shape[0]):
-            draft.obey[w] = task.rows.bits[rule[0], w]
-        for k in range(1, size):
-            for w in range(draft.obey.shape[0]):
-                draft.obey[w] &= task.rows.bits[rule[k], w]
-        if change.own >= 0:
-            won, space = rules.weight[change.own], rules.volume[change.own]
-            fit -= rules.term[change.own]
-    moving, count, held, top = 0.0, 0, 0, pool.top[0]
-    for j in range(change.lo, change.hi):
-        weight, volume, touched = rules.weight[j], rules.volume[j], False
-        if change.intruder >= 0 and (
-            j == n or not apart(conditions, rule, size, rules.rule[j], rules.size[j])
-        ):
-            touched = True
-            inner, volume = volumes_beside(conditions, pool, rules.leaf_boxes[j], rules.n_leaf[j], rule, size)
-            lost = weight_of(task.rows, rules.leaf[j], draft.obey) if weight > 0 else 0.0
-            weight -= lost
-            won += lost
-            space += inner
-        if change.refugees and j == change.lo:
-            fit -= rules.term[j]
-            moving, count = weight, rules.n_leaf[j]
-            for w in range(draft.obey.shape[0]):
-                draft.rows[0, w] = rules.leaf[j, w]
-            for b in range(count):
-                draft.boxes[0, b] = rules.leaf_boxes[j, b]
-            if touched:
-                take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
-                _, _, count = take_boxes(
-                    conditions, pool, draft.boxes[0], count, rule, size, draft.boxes[2], draft.boxes[1]
-                )
-                held = 1
-            if count < 0:
-                pool.top[0] = top
-                return -np.inf
-            continue
+    won, space, held, count = 0.0, 0.0, 0, 0
+    if change.own >= 0:
+        won, space = rules.weight[change.own], rules.volume[change.own]
+        fit -= rules.term[change.own]
+    if intruding:
+        take_rows(task.rows, task.rows.everything, rule, size, draft.obey, draft.rows[0])
+    if change.refugees:
+        fit -= rules.term[change.lo]
+        count = rules.n_leaf[change.lo]
+        for w in range(draft.rows.shape[1]):
+            draft.rows[0, w] = rules.leaf[change.lo, w]
+        for b in range(count):
+            draft.boxes[0, b] = rules.leaf_boxes[change.lo, b]
+        if intruding:
+            lost, inner, count = hand_down(task, pool, draft, 0, count, rule, size)
+            won, space, held = won + lost, space + inner, 1
+    for j in range(change.lo + change.refugees, change.hi):
+        weight, volume = rules.weight[j], rules.volume[j]
+        own, own_size = rules.rule[min(j, n - 1)], rules.size[min(j, n - 1)]
+        meeting = intruding and (j == n or not apart(task.conditions, rule, size, own, own_size))
+        if meeting:
+            inner, volume = volumes_beside(task.conditions, pool, rules.leaf_boxes[j], rules.n_leaf[j], rule, size)
+            lost = weight_of(task.rows, rules.leaf[j], draft.obey)
+            weight, won, space = weight - lost, won + lost, space + inner
         if count > 0:
             if j == n:
-                weight += moving
-                for b in range(count):
-                    volume += pool.volume[draft.boxes[held, b]]
-                touched = True
-            elif not apart(conditions, rules.rule[change.lo], rules.size[change.lo], rules.rule[j], rules.size[j]):
-                own, more = rules.rule[j], rules.size[j]
-                if moving > 0:
-                    take_rows(task.rows, draft.rows[0], own, more, draft.rows[1], draft.rows[0])
-                    gained = weight_of(task.rows, draft.rows[1], draft.rows[1])
-                    weight += gained
-                    moving -= gained
-                extra, _, count = take_boxes(
-                    conditions, pool, draft.boxes[held], count, own, more, draft.boxes[2], draft.boxes[1 - held]
-                )
-                held = 1 - held
-                if count < 0:
-                    pool.top[0] = top
-                    return -np.inf
-                volume += extra
-                touched = True
-        if touched:
-            fit += leaf_term(belief, weight, volume) - rules.term[j]
-    if change.intruder >= 0:
+                weight += weight_of(task.rows, draft.rows[0], draft.rows[0])
+                volume += volume_of(pool, draft.boxes[held], count)
+            else:
+                gained, extra, count = hand_down(task, pool, draft, held, count, own, own_size)
+                weight, volume, held = weight + gained, volume + extra, 1 - held
+        elif not meeting:
+            continue
+        fit += leaf_term(belief, weight, volume) - rules.term[j]
+    if intruding:
         fit += leaf_term(belief, won, space)
-    if change.refugees and change.hi <= n:
-        volume = 0.0
-        for b in range(count):
-            volume += pool.volume[draft.boxes[held, b]]
-        moving = weight_of(task.rows, draft.rows[0], draft.rows[0])
-        fit += leaf_term(belief, moving, volume)
+    if change.refugees and change.hi <= n and count >= 0:
+        left = weight_of(task.rows, draft.rows[0], draft.rows[0])
+        fit += leaf_term(belief, left, volume_of(pool, draft.boxes[held], count))
     pool.top[0] = top
-    return fit
+    return fit if count >= 0 else -np.inf
 
 
 @kernel
@@ -482,9 +468,7 @@ def copy_rules(rule, size, to_rule, to_size, n):
 
 @kernel
 def settle(task, rules, pool, draft, archive, lo, n):
-    """Make the draft the list and remember it if it is the best of its length; False, and the list stays, where
-    boxes find no room.
-    """
+    """Make the draft the list and remember it if it is the best of its length; False where boxes find no room."""
     old, aim, tries, settled = rules.n[0], n, 0, False
     while not settled:  # where the draft finds no room, the old list does
         for j in range(lo, max(n, old)):
@@ -665,7 +649,7 @@ def is_taken(more_prior, more_fit, log_ratio, temperature, rng):
     """Metropolis-Hastings.
 
     From temperature 1 up, only the evidence is tempered, so that long lists do not outnumber good ones; at 1 the
-    walk samples the posterior. Below, the whole posterior is tempered, and the walk climbs; 0 takes only what is better.
+    walk samples the posterior. Below, the whole posterior is, and the walk climbs; 0 takes only what is better.
     """
     if temperature == 0:
         return more_prior + more_fit > TIE

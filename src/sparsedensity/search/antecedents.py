@@ -1,16 +1,16 @@
 """Antecedents: the conditions of a domain as bits over distinct rows, and the conjunctions of them that rules may use.
 
 >>> from sparsedensity.domain import Domain, Feature
->>> domain = Domain((Feature.nominal("sex", ("f", "m")), Feature.ordinal("size", ("s", "m", "l"))))
->>> conditions_in(domain, "interval")
-[Condition(feature=0, low=0, high=0), Condition(feature=0, low=1, high=1), Condition(feature=1, low=0, high=0), \
-Condition(feature=1, low=0, high=1), Condition(feature=1, low=1, high=1), Condition(feature=1, low=1, high=2), \
-Condition(feature=1, low=2, high=2)]
+>>> domain = Domain((Feature.nominal("sex", ("f", "m")), Feature.nominal("age", ("child", "adult"))))
+>>> table = Table.of(domain, np.array([[0, 0], [1, 1], [1, 1]], np.uint8))
+>>> Antecedents(table).counts, Antecedents(table, min_support=2).counts
+((4, 4), (2, 1))
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,10 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 from sparsedensity.kernels import lists as kernels
-from sparsedensity.posterior.rule_list import OrdinalConditions, antecedents_by_size, conditions_of
+from sparsedensity.posterior.rule_list import (
+    OrdinalConditions,
+    antecedents_by_size,
+    conditions_in,
+    conditions_of,
+)
 from sparsedensity.problem import check_amount
 from sparsedensity.structures import Condition
 from sparsedensity.table import Floats, Table
@@ -75,7 +79,9 @@ class Antecedents:
         codes, words = self.table.codes[order], -(-len(order) // 64)
         weights = np.zeros(words * 64)
         weights[: len(order)] = self.table.weights[order]
-        bits = np.stack([_bits((codes[:, f] >= low) & (codes[:, f] <= high), words) for f, low, high in self.conditions])
+        bits = np.stack(
+            [_bits((codes[:, f] >= low) & (codes[:, f] <= high), words) for f, low, high in self.conditions]
+        )
         first = weights[::64]
         filled = np.arange(words * 64) < len(order)
         alike = ((weights.reshape(words, 64) == first[:, None]) | ~filled.reshape(words, 64)).all(axis=1)
@@ -112,6 +118,21 @@ class Antecedents:
         begin = np.concatenate([[0, 0], np.cumsum([len(own) for own in self._mined])])
         return np.concatenate(rows), begin.astype(np.int64)
 
+    def has(self, rule: Sequence[Condition]) -> bool:
+        """Whether a rule is one of these antecedents."""
+        numbers = [self._number.get(condition, -1) for condition in rule]
+        if len(rule) > len(self.counts) or min(numbers) < 0:
+            return False
+        return len(self._supported(np.array([sorted(numbers)], np.int32))) > 0
+
+    def numbers(self, rules: Iterable[Sequence[Condition]]) -> list[list[int]]:
+        """Those of some rules that are antecedents, by the numbers of their conditions."""
+        return [sorted(self._number[condition] for condition in rule) for rule in rules if self.has(rule)]
+
+    @cached_property
+    def _number(self) -> dict[Condition, int]:
+        return {condition: i for i, condition in enumerate(self.conditions)}
+
     @cached_property
     def _mined(self) -> list[Listed]:
         """The antecedents of each size: those of one condition more than the last, while they have support."""
@@ -144,21 +165,6 @@ class Antecedents:
         return listed[weights >= self.least]
 
 
-def conditions_in(domain: Domain, ordinal_conditions: OrdinalConditions = "value") -> list[Condition]:
-    """Every condition that rules may use: a value, or any run of an ordered feature that does not allow everything."""
-    found = []
-    for column, feature in enumerate(domain):
-        if ordinal_conditions == "value" or not feature.ordered:
-            runs = [(code, code) for code in range(feature.size)]
-        else:
-            known = len(feature.known)
-            runs = [(low, high) for low in range(known) for high in range(low, known)]
-            runs += [] if feature.missing is None else [(feature.missing, feature.missing)]
-            runs = [run for run in runs if run != (0, feature.size - 1)]
-        found += [Condition(column, low, high) for low, high in runs]
-    return found
-
-
 def _bits(truth: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
     """Truth values as the bits of words, the first in the lowest."""
     padded = np.zeros(words * 64, bool)
@@ -169,5 +175,7 @@ def _bits(truth: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 def log_share_of_sizes(counts: tuple[int, ...], rate: float) -> Floats:
     """The log of a Poisson truncated to the sizes that have an antecedent; place 0 is no size."""
-    logs = np.array([-math.inf, *(c * math.log(rate) - math.lgamma(c + 1) if n else -math.inf for c, n in enumerate(counts, 1))])
+    logs = np.array(
+        [-math.inf, *(c * math.log(rate) - math.lgamma(c + 1) if n else -math.inf for c, n in enumerate(counts, 1))]
+    )
     return logs - np.logaddexp.reduce(logs) if any(counts) else logs

@@ -21,8 +21,10 @@ MOST_BOXES, POOL = 1 << 8, 1 << 12
 the fewer, the more lists can be tried, which finds better ones."""
 FIRST_ROOM = 32
 """The rules there is room for at first; there are twice as many whenever a list comes near."""
-MOST_TRIED = 200_000
-"""Every antecedent is tried at every place only if that is at most so many lists."""
+MOST_TRIED = 50_000
+"""How many lists are tried one by one."""
+SHORT_WALK, COLDEST = 2_000, 0.05
+"""How long, and down to which temperature, a chain looks for a shorter list."""
 LARGEST_TABLE = 1 << 22
 """Up to this total of whole weights, lnG is looked up."""
 
@@ -75,15 +77,10 @@ class Chain:
         while not self._settle(0, n):
             n -= 1
 
-    def walk(self, hot: float, cold: float, proposals: int, place: int = kernels.DRAWN) -> Floats:
+    def walk(self, hot: float, cold: float, proposals: int) -> Floats:
         """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
         self._make_room(2 * self.n)
-        trace: Floats = np.empty(min(NOTES, proposals))
-        kernels.walk(
-            self.task, self.current, self.pool, self._draft, self._archive, np.int64(self._room_for),
-            np.int64(place), hot, cold, np.int64(proposals), self.rng, trace,
-        )  # fmt: skip
-        return trace
+        return self._walk(kernels.DRAWN, hot, cold, proposals, self._room_for)
 
     def grow(self, noise: float) -> int:
         """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays.
@@ -107,9 +104,7 @@ class Chain:
     def _settle(self, lo: int, n: int) -> bool:
         """Make the draft the list, which is the same before place lo; False where there is no room."""
         return bool(
-            kernels.settle(
-                self.task, self.current, self.pool, self._draft, self._archive, np.int64(lo), np.int64(n)
-            )
+            kernels.settle(self.task, self.current, self.pool, self._draft, self._archive, np.int64(lo), np.int64(n))
         )
 
     def anneal(self, temperature: float, proposals: int) -> None:
@@ -125,14 +120,36 @@ class Chain:
     def polish(self) -> None:
         """Go to the best list and try every antecedent at every place of it, while that is affordable and pays."""
         self.set(self.best_rules(int(np.argmax(self.scores))))
-        tried, before = 0, -np.inf
-        while self.log_posterior > before + kernels.TIE and tried <= MOST_TRIED:
+        self._sweep(self.limit)
+
+    def shorten(self, lengths: Sequence[int]) -> None:
+        """Look for the best lists of at most so many rules, from the best of that length so far; then come back."""
+        before = self.rules
+        for length in lengths:
+            self.set(before[:length] if self.scores[length] == -np.inf else self.best_rules(length))
+            self._walk(kernels.DRAWN, 1.0, COLDEST, SHORT_WALK, length)
+            self._sweep(length)
+        self.set(before)
+
+    def _sweep(self, limit: int) -> None:
+        """Try every antecedent at every place, again while that pays."""
+        tried, before, proposals = 0, -np.inf, 2 * len(self.task.choice.listed)
+        while self.log_posterior > before + kernels.TIE and tried < MOST_TRIED:
             before = self.log_posterior
             place = 0
-            while place <= self.n and tried <= MOST_TRIED:
-                self.walk(0.0, 0.0, 2 * len(self.task.choice.listed), place)
-                tried += 2 * len(self.task.choice.listed)
+            while proposals and place <= self.n and tried < MOST_TRIED:
+                self._make_room(2 * self.n)
+                self._walk(place, 0.0, 0.0, proposals, min(limit, self._room_for))
+                tried += proposals
                 place += 1
+
+    def _walk(self, place: int, hot: float, cold: float, proposals: int, limit: int) -> Floats:
+        trace: Floats = np.empty(min(NOTES, proposals))
+        kernels.walk(
+            self.task, self.current, self.pool, self._draft, self._archive, np.int64(limit), np.int64(place), hot,
+            cold, np.int64(proposals), self.rng, trace,
+        )  # fmt: skip
+        return trace
 
     def _make_room(self, rules: int) -> None:
         """Room for lists of so many rules, if the limit allows them; what there is stays."""
@@ -148,14 +165,13 @@ class Chain:
         self.set(before)
 
     def _rooms(self, rules: int) -> tuple[kernels.Archive, kernels.Rules, kernels.Draft]:
-        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        most = self.task.choice.listed.shape[1]
         archive = kernels.Archive(
             np.full(rules + 1, -np.inf),
             np.full((rules + 1, rules, most), -1, np.int64),
             np.zeros((rules + 1, rules), np.int64),
         )
         return archive, self._rules_room(rules), self._draft_room(rules)
-
 
     def _rules_room(self, rules: int) -> kernels.Rules:
         """The empty list, with room for so many rules."""

@@ -20,7 +20,7 @@ from sparsedensity.problem import Problem
 from sparsedensity.search.antecedents import Antecedents
 from sparsedensity.search.chains import Chain, Walks, task_of
 from sparsedensity.structures import RuleList, Structure
-from sparsedensity.structures.rules import in_reading_order
+from sparsedensity.structures.reading import in_reading_order
 from sparsedensity.table import Floats
 
 BLOCK = 1_000
@@ -30,6 +30,8 @@ ANNEALED, CLIMBED = 0.3, 0.4
 """The shares of the proposals after which a chain has annealed, and has climbed."""
 LEAST_BLOCKS = 10
 """The chains agree after so many blocks of samples at the earliest."""
+MOST_LENGTHS = 20
+"""Up to this length, the best lists of every length are looked for."""
 SAME = 1e-6
 """Log posteriors closer than this are those of one list."""
 LONGEST = 1_000
@@ -61,7 +63,7 @@ class Lists:
         state = Walks(chains, finished=limit == 0)
         if limit > 0:
             if self.warm is not None:
-                chains[0].set(self._numbers(self.warm)[:limit])
+                chains[0].set(self.antecedents.numbers(self.warm.rules)[:limit])
             chains[0].grow(0.0)
         return state
 
@@ -78,6 +80,7 @@ class Lists:
         else:
             if not state.traces:
                 self._each(state, Chain.polish)
+                self._shorten(state)
             self._sample(state, proposals)
         state.done += proposals
         return state
@@ -87,7 +90,8 @@ class Lists:
         rules = self._list(problem, state.best_rules(int(np.argmax(state.scores))))
         while (shorter := _without_unreachable(rules)) is not None and problem.score(shorter) >= problem.score(rules):
             rules = shorter
-        return in_reading_order(rules, problem.engine.leaf_weights(rules))
+        told = in_reading_order(rules, problem.engine.leaf_weights(rules), self.antecedents.has)
+        return told if problem.score(told) >= problem.score(rules) - SAME else rules
 
     def archive(self, problem: Problem[SparseRules], state: Walks) -> dict[int, Structure]:
         """The best list seen of each number of rules."""
@@ -100,7 +104,7 @@ class Lists:
         if best.n_leaves != problem.max_leaves or best.n_rules == sum(self.antecedents.counts):
             return False
         chain = Chain(state.chains[0].task, best.n_rules + 1, self._deepest(), state.chains[0].rng)
-        chain.set(self._numbers(best))
+        chain.set(self.antecedents.numbers(best.rules))
         return chain.grow(0.0) > 0
 
     def _sample(self, state: Walks, proposals: int) -> None:
@@ -108,6 +112,12 @@ class Lists:
         state.traces.append(self._each(state, lambda chain: chain.walk(1.0, 1.0, proposals)))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
+
+    def _shorten(self, state: Walks) -> None:
+        """Look for the best lists of fewer rules too; the chains share the lengths among them."""
+        shorter = range(1, min(int(np.argmax(state.scores)), MOST_LENGTHS + 1))
+        shares = {id(chain): shorter[i :: self.chains] for i, chain in enumerate(state.chains)}
+        self._each(state, lambda chain: chain.shorten(shares[id(chain)]))
 
     def _each(self, state: Walks, job: Callable[[Chain], Any]) -> Any:
         """Do something with every chain, several at a time."""
@@ -121,11 +131,6 @@ class Lists:
         """The longest antecedents that can be looked at one and all."""
         words = np.cumsum(self.antecedents.counts) * float(self.antecedents.rows.bits.shape[1])
         return max(1, int((words <= GLANCE).sum()))
-
-    def _numbers(self, rules: RuleList) -> list[list[int]]:
-        """The rules that are antecedents, by the numbers of their conditions."""
-        number = {condition: i for i, condition in enumerate(self.antecedents.conditions)}
-        return [[number[c] for c in rule] for rule in rules.rules if all(c in number for c in rule)]
 
     def _list(self, problem: Problem[SparseRules], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions

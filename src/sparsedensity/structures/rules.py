@@ -118,25 +118,6 @@ class RuleList:
         return boxes, np.concatenate(left)
 
 
-def in_reading_order(rules: RuleList, weights: Floats) -> RuleList:
-    """The same leaves in one order of all that read alike: of rules that may trade places the heaviest comes first.
-
-    Two rules may trade places if no point obeys both.
-    """
-    left, order = list(range(rules.n_rules)), []
-    while left:
-        free = [i for place, i in enumerate(left) if all(_apart(rules.rules[i], rules.rules[j]) for j in left[:place])]
-        first = min(free, key=lambda i: (-weights[i], rules.rules[i]))
-        left.remove(first)
-        order.append(first)
-    return RuleList.of(rules.domain, [rules.rules[i] for i in order])
-
-
-def _apart(one: Sequence[Condition], other: Sequence[Condition]) -> bool:
-    """Whether no point obeys both of two rules."""
-    return any(a.feature == b.feature and (a.high < b.low or b.high < a.low) for a in one for b in other)
-
-
 def log_box_volumes(domain: Domain, boxes: NDArray[np.bool_]) -> Floats:
     """The natural log of the volume of each box (a row of truth values over all values)."""
     sides = np.add.reduceat(boxes * domain.measures, domain.starts[:-1], axis=1)
