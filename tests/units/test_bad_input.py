@@ -27,6 +27,7 @@ from sparsedensity.estimators import ESTIMATORS
 from sparsedensity.ingest.files import read_file
 
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
+pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 LONGEST = 400
 
 

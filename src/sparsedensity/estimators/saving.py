@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
-from sparsedensity.structures import Structure, files
+from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
 
 ESTIMATORS: dict[str, type[DensityEstimator]] = {
@@ -35,7 +36,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "library": __version__,
             "model": type(model).__name__,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": {name: _plain(getattr(model.search_, name)) for name in SEARCH_FIELDS},
+            "search": _search_to_json(model.search_),
             **{name: _plain(getattr(model, name)) for name in model.saved},
             "domain": files.domain_to_json(model.domain_),
             "named_columns": names is not None,
@@ -97,8 +98,14 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     return model
 
 
+def _search_to_json(found: Found) -> dict[str, Any]:
+    """What a search did; chains that agree on nothing have no number to save."""
+    agreed = found.r_hat is not None and math.isfinite(found.r_hat)
+    return {name: _plain(getattr(found, name)) for name in (*SEARCH_FIELDS, *(("r_hat",) if agreed else ()))}
+
+
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
-    found = Found(structure=structure, **{name: search[name] for name in SEARCH_FIELDS})
+    found = Found(structure=structure, r_hat=search.get("r_hat"), **{name: search[name] for name in SEARCH_FIELDS})
     for name in ("log_posterior", "moves", "seconds"):
         if not isinstance(search[name], int | float):
             raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
@@ -121,6 +128,8 @@ def _plain(value: Any) -> Any:
     match value:
         case Domain():
             return "declared"
+        case DensityEstimator() | Tree() | RuleList() | np.random.Generator() | np.random.RandomState():
+            return None  # where a search started is not part of what it found
         case _ if hasattr(value, "tolist"):
             return value.tolist()
         case dict():

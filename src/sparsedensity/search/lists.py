@@ -26,9 +26,9 @@ from sparsedensity.table import Floats
 BLOCK = 1_000
 """Proposals of each chain between two looks at the clock."""
 HOT, COLD = 20.0, 0.05
-ANNEALED, CLIMBED = 0.3, 0.4
+ANNEALED, CLIMBED = 0.2, 0.26
 """The shares of the proposals after which a chain has annealed, and has climbed."""
-LEAST_BLOCKS = 10
+LEAST_BLOCKS = 6
 """The chains agree after so many blocks of samples at the earliest."""
 MOST_LENGTHS = 20
 """Up to this length, the best lists of every length are looked for."""
