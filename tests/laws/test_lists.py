@@ -237,7 +237,7 @@ def test_the_search_finds_the_optimum_of_a_hundred_small_tables(printed):
         antecedents = Antecedents(table, 2)
         posterior = SparseRules(antecedents.counts, lam, eta, 1.0, printed)
         problem = Problem(MemoryEngine(table), posterior, most + 1)
-        result = run(Lists(antecedents, 5_000), problem, budget=Budget(moves=20_000), rng=np.random.default_rng(seed))
+        result = run(Lists(antecedents), problem, budget=Budget(moves=200_000), rng=np.random.default_rng(seed))
         assert result.log_posterior <= best + 1e-7
         found += result.log_posterior >= best - 1e-7
     assert found >= (99 if not printed else 20)
