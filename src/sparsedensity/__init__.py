@@ -16,7 +16,15 @@ from sparsedensity.version import __version__
 if TYPE_CHECKING:
     from sparsedensity import datasets
     from sparsedensity.domain import Domain, Feature
-    from sparsedensity.estimators import BranchSparseTree, Explanation, GreedyTree, Histogram, LeafSparseTree, load
+    from sparsedensity.estimators import (
+        BranchSparseTree,
+        Explanation,
+        GreedyTree,
+        Histogram,
+        LeafSparseTree,
+        SparseRuleList,
+        load,
+    )
     from sparsedensity.report.model import Leaf
 
 _HOMES = {
@@ -28,6 +36,7 @@ _HOMES = {
     "Histogram": "sparsedensity.estimators",
     "Leaf": "sparsedensity.report.model",
     "LeafSparseTree": "sparsedensity.estimators",
+    "SparseRuleList": "sparsedensity.estimators",
     "load": "sparsedensity.estimators",
 }
 
@@ -40,6 +49,7 @@ __all__ = [
     "Histogram",
     "Leaf",
     "LeafSparseTree",
+    "SparseRuleList",
     "__version__",
     "datasets",
     "load",

@@ -20,6 +20,7 @@ from sparsedensity.datasets import titanic
 from sparsedensity.estimators import ESTIMATORS, DensityEstimator
 
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
+pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from sparsedensity.estimators import ESTIMATORS
 from sparsedensity.ingest.files import read_file
 
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
+pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 LONGEST = 400
 
 
@@ -317,6 +318,18 @@ NONSENSE: dict[str, tuple[tuple[Any, ...], str]] = {
     "pseudocount": (NUMBERS, "greater than 0"),
     "min_leaf": ((-1, np.nan, np.inf, "few", None, True, 1j), "0 or more"),
     "max_leaf": ((-1, np.nan, np.inf, "few", True, 1j), "0 or more"),
+    "expected_rules": ((0, -1, np.nan, np.inf, "seven", None, True), "greater than 0"),
+    "expected_conditions": ((0, -1, np.nan, "one", None), "greater than 0"),
+    "max_conditions": ((0, -2, 1.5, "two", None), "1 or more"),
+    "min_support": ((-1, np.nan, np.inf, "some", None, True), "a weight of 0 or more, or a share below 1"),
+    "max_rules": ((0, -5, 2.5, "all", np.nan, True), "1 or more"),
+    "ordinal_conditions": ((None, "run", 1), "'value' or 'interval'"),
+    "search": ((None, "exact", 1), "'auto' or 'anneal'"),
+    "iterations": ((0, -1, 2.5, "many", None, True), "1 or more"),
+    "restarts": ((0, -1, 2.5, "many", None, True), "1 or more"),
+    "r_hat": ((0, -1, np.nan, "close", None), "greater than 0"),
+    "warm_start_from": (("titanic", 3), "a fitted model, a tree, a rule list or None"),
+    "random_state": (("seed", -1, 2.5), "a whole number"),
     "max_leaves": ((0, -5, 2.5, 3.0, "all", np.nan, True), "1 or more"),
     "time_limit": ((-1, np.nan, np.inf, "short", True), "seconds of 0 or more"),
     "density": ((None, "median", 1), "'mean' or 'empirical'"),

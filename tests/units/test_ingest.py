@@ -20,6 +20,7 @@ from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.features import weighted_quantiles
 
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
+pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 
 
 def only(table, **options) -> Feature:

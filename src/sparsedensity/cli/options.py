@@ -33,6 +33,7 @@ class Method(StrEnum):
 
     leaf = "leaf"
     branch = "branch"
+    list = "list"
     greedy = "greedy"
     histogram = "histogram"
 
@@ -72,17 +73,19 @@ class ModelOptions:
     pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
     max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
     search: Annotated[
-        Literal["auto", "anneal", "greedy"] | None, Option("--search", help="Leaf, branch: how to look for the tree.")
+        Literal["auto", "anneal", "greedy"] | None, Option("--search", help="How to look for the tree or the list.")
     ] = None
-    iterations: Annotated[int | None, Option("--iterations", help="Leaf, branch: proposals of each restart.")] = None
-    restarts: Annotated[int | None, Option("--restarts", help="Leaf, branch: searches side by side.")] = None
+    iterations: Annotated[int | None, Option("--iterations", help="The most proposals of each restart or chain.")] = (
+        None
+    )
+    restarts: Annotated[int | None, Option("--restarts", help="Restarts or chains side by side.")] = None
     cooling: Annotated[
         Literal["geometric", "linear"] | None, Option("--cooling", help="Leaf, branch: how the temperature falls.")
     ] = None
     warm_start: Annotated[
-        str | None, Option("--warm-start", help="Leaf, branch: a saved model to start from, or greedy.")
+        str | None, Option("--warm-start", help="A saved model to start from; leaf, branch: or greedy.")
     ] = None
-    seed: Annotated[int | None, Option("--seed", help="Leaf, branch: the same seed gives the same tree.")] = None
+    seed: Annotated[int | None, Option("--seed", help="The same seed gives the same model.")] = None
     criterion: Annotated[
         Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what a split must gain in.")
     ] = None
@@ -91,6 +94,23 @@ class ModelOptions:
     ] = None
     max_leaf: Annotated[
         float | None, Option("--max-leaf", help="Greedy: leaves of at most this weight are not split.")
+    ] = None
+    expected_rules: Annotated[
+        float | None, Option("--expected-rules", help="List: rules you would like to read (lambda).")
+    ] = None
+    expected_conditions: Annotated[
+        float | None, Option("--expected-conditions", help="List: conditions a rule should have (eta).")
+    ] = None
+    max_conditions: Annotated[int | None, Option("--max-conditions", help="List: the most conditions of a rule.")] = (
+        None
+    )
+    min_support: Annotated[
+        float | None, Option("--min-support", help="List: the least weight of a rule, or a share below 1.")
+    ] = None
+    max_rules: Annotated[str | None, Option("--max-rules", help="List: the most rules, or none for no limit.")] = None
+    ordinal_conditions: Annotated[
+        Literal["value", "interval"] | None,
+        Option("--ordinal-conditions", help="List: conditions on ordered columns allow one value, or any run."),
     ] = None
     time_limit: Annotated[
         float | None, Option("--time-limit", help="Seconds after which the best so far is taken.")
@@ -111,8 +131,8 @@ class ModelOptions:
         """An estimator from the options that were given; one it does not take is an error."""
         model = _estimators()[self.method]()
         given = {name: value for name, value in self._parameters(table).items() if value is not None}
-        if "max_leaves" in given:
-            given["max_leaves"] = _limit("--max-leaves", given["max_leaves"])
+        for limit in {"max_leaves", "max_rules"} & set(given):
+            given[limit] = _limit(f"--{limit.replace('_', '-')}", given[limit])
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
             raise SparseDensityError(f"{_flag(strange[0])} is not an option of --method {self.method}.")
@@ -159,11 +179,12 @@ def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]
 
 
 def _estimators() -> dict[Method, type[DensityEstimator]]:
-    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree
+    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
 
     return {
         Method.leaf: LeafSparseTree,
         Method.branch: BranchSparseTree,
+        Method.list: SparseRuleList,
         Method.greedy: GreedyTree,
         Method.histogram: Histogram,
     }

@@ -6,6 +6,7 @@ from sparsedensity.estimators.explanation import Explanation
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
+from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.estimators.saving import ESTIMATORS, load
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "GreedyTree",
     "Histogram",
     "LeafSparseTree",
+    "SparseRuleList",
     "load",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +29,9 @@ EARLY_ENDS = ("time limit", "interrupted")
 class DensityEstimator(FittedDensity):
     """A density over a table of categories, constant in each of a few leaves."""
 
+    saved: ClassVar[tuple[str, ...]] = ()
+    """What is known since the fit and is saved with a model, beside what all models save."""
+
     density: str
     kinds: Any
     bins: Any
@@ -39,6 +42,10 @@ class DensityEstimator(FittedDensity):
     @abstractmethod
     def _posterior(self, domain: Domain) -> Posterior:
         """What is believed, from the parameters."""
+
+    def _posterior_on(self, engine: MemoryEngine) -> Posterior:
+        """What is believed, where that depends on the rows too."""
+        return self._posterior(engine.domain)
 
     @abstractmethod
     def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
@@ -67,7 +74,7 @@ class DensityEstimator(FittedDensity):
         self._remember_columns(source)
         self.weighted_ = sample_weight is not None
         self.frame_ = frames.kind_of(X)
-        self._settle(engine.domain, self._posterior(engine.domain), found, engine.leaf_weights(found.structure))
+        self._settle(engine.domain, self._posterior_on(engine), found, engine.leaf_weights(found.structure))
         self._remember_rows(engine.table)
         return self
 

@@ -288,4 +288,5 @@ def _is_whole(value: object) -> bool:
 def _search_in_words(found: Found) -> str:
     limit = "; more leaves would pay, but for the limit" if found.limit_binds else ""
     moves = counted(found.moves, "move", "moves")
-    return f"{found.method}, {found.reason} after {moves} in {found.seconds:.2g} s{limit}"
+    agreed = "" if found.r_hat is None else f", R-hat {found.r_hat:.3g}"
+    return f"{found.method}, {found.reason} after {moves} in {found.seconds:.2g} s{agreed}{limit}"

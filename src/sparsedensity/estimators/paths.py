@@ -110,7 +110,7 @@ class PathEstimator(DensityEstimator):
             for train, test in KFold(int(cv), shuffle=True, random_state=0).split(codes)
         ]
         largest = min(max(fold) for fold in folds)
-        by_size = {k: np.array([_at_most(fold, k) for fold in folds]) for k in range(1, largest + 1)}
+        by_size = {k: np.array([_at_most(fold, k) for fold in folds]) for k in range(min(map(min, folds)), largest + 1)}
         return {k: (float(v.mean()), float(v.std(ddof=1) / np.sqrt(len(v)))) for k, v in by_size.items()}
 
     def _held_out(self, train: Table, test: Table) -> dict[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,14 @@ from sparsedensity.estimators.frames import FRAMES
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
+from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
-from sparsedensity.structures import Structure, files
+from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
 
 ESTIMATORS: dict[str, type[DensityEstimator]] = {
-    kind.__name__: kind for kind in (LeafSparseTree, BranchSparseTree, GreedyTree, Histogram)
+    kind.__name__: kind for kind in (LeafSparseTree, BranchSparseTree, SparseRuleList, GreedyTree, Histogram)
 }
 SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
@@ -36,7 +38,8 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "library": __version__,
             "model": type(model).__name__,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": {name: _plain(getattr(model.search_, name)) for name in SEARCH_FIELDS},
+            "search": _search_to_json(model.search_),
+            **{name: _plain(getattr(model, name)) for name in model.saved},
             "domain": files.domain_to_json(model.domain_),
             "named_columns": names is not None,
             "weighted": model.weighted_,
@@ -81,6 +84,8 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
         parameters["domain"] = domain
     model = kind(**parameters)
     model._check_parameters()
+    for name in model.saved:
+        setattr(model, name, document[name])
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
     if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise DataError("the weights of its leaves do not fit its structure.")
@@ -95,8 +100,14 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     return model
 
 
+def _search_to_json(found: Found) -> dict[str, Any]:
+    """What a search did; chains that agree on nothing have no number to save."""
+    agreed = found.r_hat is not None and math.isfinite(found.r_hat)
+    return {name: _plain(getattr(found, name)) for name in (*SEARCH_FIELDS, *(("r_hat",) if agreed else ()))}
+
+
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
-    found = Found(structure=structure, **{name: search[name] for name in SEARCH_FIELDS})
+    found = Found(structure=structure, r_hat=search.get("r_hat"), **{name: search[name] for name in SEARCH_FIELDS})
     for name in ("log_posterior", "moves", "seconds"):
         if not isinstance(search[name], int | float):
             raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
@@ -122,7 +133,7 @@ def _plain(value: Any) -> Any:
     match value:
         case Domain():
             plain: Any = "declared"
-        case DensityEstimator() | np.random.Generator() | np.random.RandomState():
+        case DensityEstimator() | Tree() | RuleList() | np.random.Generator() | np.random.RandomState():
             plain = None
         case os.PathLike():
             plain = os.fspath(value)

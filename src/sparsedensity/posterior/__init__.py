@@ -6,6 +6,7 @@ every leaf's probability, and an interval for it.
 
 from sparsedensity.posterior.base import Posterior
 from sparsedensity.posterior.branch_sparse import BranchSparse
+from sparsedensity.posterior.draw_list import draw_list
 from sparsedensity.posterior.draw_tree import draw_tree
 from sparsedensity.posterior.histogram import FullHistogram
 from sparsedensity.posterior.leaf_sparse import LeafSparse
@@ -18,5 +19,6 @@ __all__ = [
     "Posterior",
     "SparseRules",
     "antecedents_by_size",
+    "draw_list",
     "draw_tree",
 ]

@@ -19,7 +19,7 @@ from sparsedensity.posterior.base import (
     log_volume_terms,
     mean_log_probabilities,
 )
-from sparsedensity.structures import RuleList
+from sparsedensity.structures import Condition, RuleList
 from sparsedensity.table import Floats
 
 OrdinalConditions = Literal["value", "interval"]
@@ -151,3 +151,23 @@ def conditions_of(feature: Feature, ordinal_conditions: OrdinalConditions = "val
     q = len(feature.known)
     runs = q * (q + 1) // 2
     return runs - 1 if feature.missing is None else runs + (q > 0)
+
+
+def conditions_in(domain: Domain, ordinal_conditions: OrdinalConditions = "value") -> list[Condition]:
+    """Every condition that rules may use, by feature: a value, or a run of an ordered feature.
+
+    >>> domain = Domain((Feature.ordinal("size", ("s", "m", "l")),))
+    >>> [(low, high) for _, low, high in conditions_in(domain, "interval")]
+    [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)]
+    """
+    found = []
+    for column, feature in enumerate(domain):
+        if ordinal_conditions == "value" or not feature.ordered:
+            runs = [(code, code) for code in range(feature.size)]
+        else:
+            known = len(feature.known)
+            runs = [(low, high) for low in range(known) for high in range(low, known)]
+            runs += [] if feature.missing is None else [(feature.missing, feature.missing)]
+            runs = [run for run in runs if run != (0, feature.size - 1)]
+        found += [Condition(column, low, high) for low, high in runs]
+    return found

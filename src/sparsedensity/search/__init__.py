@@ -5,6 +5,7 @@ from sparsedensity.search.base import Budget, Found, Search, run
 from sparsedensity.search.estimate import Estimate, estimate
 from sparsedensity.search.exact import Exact
 from sparsedensity.search.greedy import Greedy
+from sparsedensity.search.lists import Lists
 from sparsedensity.search.near import NearOptimal, near_optimal
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Exact",
     "Found",
     "Greedy",
+    "Lists",
     "NearOptimal",
     "Search",
     "estimate",

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
-from sparsedensity.structures import Structure
+from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
 
 TIE = 1e-9
@@ -106,6 +106,8 @@ class Found:
     """Seconds and best log posterior, at every improvement."""
     upper_bound: float | None = None
     proven: bool = False
+    r_hat: float | None = None
+    """The Gelman-Rubin statistic of the log posterior, where chains sampled it: near 1 when they agree."""
     archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
     """The best structure seen for each number of leaves or rules."""
     by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
@@ -157,7 +159,8 @@ def run(
         trace=tuple(trace),
         upper_bound=bound,
         proven=bound is not None and bound <= log_posterior,
-        archive={**search.archive(problem, state), structure.n_leaves: structure},
+        archive={**search.archive(problem, state), size_of(structure): structure},
+        r_hat=getattr(state, "r_hat", None),
         by_kind=getattr(state, "by_kind", {}),
         restarts=getattr(search, "restarts", 1),
     )
@@ -173,6 +176,11 @@ def certified(problem: Problem[Any], state: State, log_posterior: float) -> floa
     if bound is None:
         return None
     return log_posterior if bound <= log_posterior + TIE * max(1.0, abs(log_posterior)) else bound
+
+
+def size_of(structure: Structure) -> int:
+    """What a structure's size is counted in: rules for a list, else leaves."""
+    return structure.n_rules if isinstance(structure, RuleList) else structure.n_leaves
 
 
 def keep(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Kept]:

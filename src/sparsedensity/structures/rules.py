@@ -102,8 +102,11 @@ class RuleList:
         return in_threads(blocks, codes, jobs)
 
     def _take(self, boxes: NDArray[np.bool_], rule: Sequence[Condition]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Divide boxes into what a rule takes and what it leaves."""
-        left = []
+        """Divide boxes into what a rule takes and what it leaves; boxes apart from it stay whole."""
+        meet = np.ones(len(boxes), bool)
+        for feature, low, high in rule:
+            meet &= boxes[:, self.domain.span(feature)][:, low : high + 1].any(axis=1)
+        left, boxes = [boxes[~meet]], boxes[meet]
         for feature, low, high in rule:
             span = self.domain.span(feature)
             inside, outside = boxes.copy(), boxes.copy()
@@ -111,7 +114,7 @@ class RuleList:
             inside[:, span][:, high + 1 :] = False
             outside[:, span][:, low : high + 1] = False
             left.append(outside[outside[:, span].any(axis=1)])
-            boxes = inside[inside[:, span].any(axis=1)]
+            boxes = inside
         return boxes, np.concatenate(left)
 
 

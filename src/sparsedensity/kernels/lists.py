@@ -1,0 +1,782 @@
+"""Walks through rule lists.
+
+Rows are bits, 64 to a word. What rules take and leave of the domain are disjoint boxes: bits over all values, and a
+volume relative to the whole domain. A list keeps the rows and the boxes of every leaf, and those that reach every
+place. Leaf n of a list of n rules is the else.
+
+A proposal is weighed by what changes hands, without touching the list: one rule at most takes from the leaves that
+follow (the *intruder*), and one leaf at most is handed down to the rules that follow (the *refugees*). Only when it
+is accepted is the list followed anew from the first change; the boxes of a list depend on nothing but the list.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsedensity.kernels import kernel
+
+TIE = 1e-9
+ADD, REMOVE, REPLACE, CHANGE, SWAP, MOVE = 0.2, 0.4, 0.6, 0.8, 0.9, 1.0
+"""Up to which mark in 0..1 each kind of change is drawn; adding is as likely as removing."""
+DRAWN = -1
+"""The place of a walk whose changes are drawn."""
+
+
+class Rows(NamedTuple):
+    """Distinct rows as bits: for every condition the rows that obey it."""
+
+    bits: np.ndarray
+    everything: np.ndarray
+    weight: np.ndarray
+    common: np.ndarray
+    """The weight of each row of a word where all are equal, else 0."""
+    mixed: np.ndarray
+    """The words whose rows differ in weight."""
+
+
+class Conditions(NamedTuple):
+    """Every condition, by feature: a run first..last of all values, among those of its feature, start..end."""
+
+    feature: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    after: np.ndarray
+    """The first condition on a later feature."""
+    measure: np.ndarray
+    """The measure of every value."""
+
+
+class Belief(NamedTuple):
+    """The posterior as tables."""
+
+    length: np.ndarray
+    """Ln P(m) for every number of rules."""
+    head: np.ndarray
+    """The Dirichlet terms that depend on the number of rules alone."""
+    rate: np.ndarray
+    """c ln eta - ln c!, for every size c."""
+    antecedents: np.ndarray
+    """How many antecedents there are of every size."""
+    log_gamma: np.ndarray
+    """lnG(w + a) for whole weights w; only for 0 where weights are not whole."""
+    pseudocount: float
+
+
+class Choice(NamedTuple):
+    """How antecedents are drawn: a size, then any one of that size."""
+
+    up_to: np.ndarray
+    """The cumulated probability of the sizes."""
+    log_share: np.ndarray
+    """The log of the probability of one antecedent of each size."""
+    listed: np.ndarray
+    """The antecedents that there are, by size; none where any conditions on different features will do."""
+    begin: np.ndarray
+    """Where each size begins among them."""
+    least: float
+    """The least weight an antecedent must have."""
+
+
+class Task(NamedTuple):
+    """All that a walk reads and never changes."""
+
+    rows: Rows
+    conditions: Conditions
+    belief: Belief
+    choice: Choice
+
+
+class Rules(NamedTuple):
+    """A list and what follows from it at every place."""
+
+    n: np.ndarray
+    rule: np.ndarray
+    size: np.ndarray
+    score: np.ndarray
+    """The log prior and the log evidence."""
+    rest: np.ndarray
+    """The rows that reach each place."""
+    leaf: np.ndarray
+    """The rows of each leaf."""
+    rest_boxes: np.ndarray
+    n_rest: np.ndarray
+    leaf_boxes: np.ndarray
+    n_leaf: np.ndarray
+    top: np.ndarray
+    """The boxes of the pool that the places before need."""
+    weight: np.ndarray
+    volume: np.ndarray
+    term: np.ndarray
+    """What each leaf adds to the log evidence."""
+
+
+class Pool(NamedTuple):
+    """Boxes by number; box 0 is everything."""
+
+    mask: np.ndarray
+    volume: np.ndarray
+    top: np.ndarray
+
+
+class Draft(NamedTuple):
+    """A changed list, and scratch to weigh it."""
+
+    rule: np.ndarray
+    size: np.ndarray
+    unused: np.ndarray
+    obey: np.ndarray
+    """The rows that obey the intruder."""
+    rows: np.ndarray
+    """The rows of refugees, and those of them that a rule takes."""
+    boxes: np.ndarray
+    """The boxes of refugees, before and after a rule, and those that it takes."""
+
+
+class Change(NamedTuple):
+    """How a draft differs from the list: leaves lo..hi - 1 are affected."""
+
+    lo: int
+    hi: int
+    """0 for a draft that cannot be."""
+    intruder: int
+    """The place in the draft of the rule that takes from these leaves, or -1."""
+    own: int
+    """The leaf that the intruder had before, or -1."""
+    refugees: bool
+    """Whether what the intruder leaves of leaf lo is handed down."""
+    n: int
+    log_ratio: float
+    """The log of the probability of the way back over that of the way there."""
+
+
+class Archive(NamedTuple):
+    """The best list of every number of rules."""
+
+    score: np.ndarray
+    rule: np.ndarray
+    size: np.ndarray
+
+
+class Room(NamedTuple):
+    """Scratch for a look at every antecedent; one row a depth."""
+
+    rows: np.ndarray
+    support: np.ndarray
+    parts: np.ndarray
+    shares: np.ndarray
+    """For every condition and box the share of the box inside."""
+    weight: np.ndarray
+    path: np.ndarray
+
+
+@kernel
+def ones(word):
+    """How many bits of a word are set (the compiler knows this as one instruction)."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def weight_of(rows, bits, more):
+    """The weight of the rows in two sets: by counting where rows of a word weigh alike, one by one elsewhere."""
+    total = 0.0
+    for w in range(bits.shape[0]):
+        total += rows.common[w] * ones(bits[w] & more[w])
+    for i in range(rows.mixed.shape[0]):
+        w = rows.mixed[i]
+        left = bits[w] & more[w]
+        while left != 0:
+            low = left & (~left + np.uint64(1))
+            total += rows.weight[64 * w + np.int64(ones(low - np.uint64(1)))]
+            left ^= low
+    return total
+
+
+@kernel
+def take_rows(rows, before, rule, size, taken, after):
+    """Divide rows into those a rule takes and those it leaves (into `after`, which may be `before`)."""
+    for w in range(before.shape[0]):
+        taken[w] = before[w] & rows.bits[rule[0], w]
+    for k in range(1, size):
+        for w in range(before.shape[0]):
+            taken[w] &= rows.bits[rule[k], w]
+    for w in range(before.shape[0]):
+        after[w] = before[w] & ~taken[w]
+
+
+@kernel
+def holds(mask, value):
+    """Whether a box allows a value."""
+    return (mask[value >> 6] >> np.uint64(value & 63)) & np.uint64(1) != 0
+
+
+@kernel
+def meets(conditions, mask, rule, size):
+    """Whether a box and a rule have points in common."""
+    for k in range(size):
+        found = False
+        for value in range(conditions.first[rule[k]], conditions.last[rule[k]] + 1):
+            if holds(mask, value):
+                found = True
+                break
+        if not found:
+            return False
+    return True
+
+
+@kernel
+def measure_sides(conditions, mask, condition):
+    """The measures of a box's values of one feature, in a condition's run and out of it."""
+    inside, outside = 0.0, 0.0
+    first, last = conditions.first[condition], conditions.last[condition]
+    for value in range(conditions.start[condition], conditions.end[condition]):
+        if holds(mask, value):
+            if first <= value <= last:
+                inside += conditions.measure[value]
+            else:
+                outside += conditions.measure[value]
+    return inside, outside
+
+
+@kernel
+def add_box(conditions, pool, box, rule, inside, outside, volume):
+    """A new box: an old one inside the first few conditions of a rule and, if asked, outside the one after."""
+    new = pool.top[0]
+    pool.top[0] += 1
+    mask = pool.mask[new]
+    for w in range(mask.shape[0]):
+        mask[w] = pool.mask[box, w]
+    for k in range(inside + outside):
+        c = rule[k]
+        for value in range(conditions.start[c], conditions.end[c]):
+            if (conditions.first[c] <= value <= conditions.last[c]) != (k < inside):
+                mask[value >> 6] &= ~(np.uint64(1) << np.uint64(value & 63))
+    pool.volume[new] = volume
+    return new
+
+
+@kernel
+def take_boxes(conditions, pool, before, count, rule, size, taken, after):
+    """Cut boxes along the conditions of a rule.
+
+    Returns the volume it takes, how many boxes those are, and how many it leaves; -1 where there is no room.
+    """
+    volume, n_taken, left = 0.0, 0, 0
+    for i in range(count):
+        if max(left, n_taken) + size > after.shape[0] or pool.top[0] + size >= pool.volume.shape[0]:
+            return volume, -1, -1
+        box = before[i]
+        if not meets(conditions, pool.mask[box], rule, size):
+            after[left] = box
+            left += 1
+            continue
+        part = pool.volume[box]
+        for k in range(size):
+            inside, outside = measure_sides(conditions, pool.mask[box], rule[k])
+            if outside > 0:
+                after[left] = add_box(conditions, pool, box, rule, k, 1, part * (outside / (inside + outside)))
+                left += 1
+                part *= inside / (inside + outside)
+        taken[n_taken] = add_box(conditions, pool, box, rule, size, 0, part)
+        n_taken += 1
+        volume += part
+    return volume, n_taken, left
+
+
+@kernel
+def volumes_beside(conditions, pool, boxes, count, rule, size):
+    """The volume of some boxes inside a rule and outside of it."""
+    inner, outer = 0.0, 0.0
+    for i in range(count):
+        mask = pool.mask[boxes[i]]
+        part = pool.volume[boxes[i]]
+        if not meets(conditions, mask, rule, size):
+            outer += part
+            continue
+        for k in range(size):
+            inside, outside = measure_sides(conditions, mask, rule[k])
+            if outside > 0:
+                outer += part * (outside / (inside + outside))
+                part *= inside / (inside + outside)
+        inner += part
+    return inner, outer
+
+
+@kernel
+def volume_of(pool, boxes, count):
+    """The volume of some boxes."""
+    total = 0.0
+    for i in range(count):
+        total += pool.volume[boxes[i]]
+    return total
+
+
+@kernel
+def leaf_term(belief, weight, volume):
+    """lnG(n_l + a) - n_l ln V_l; minus infinity where rows are but the volume is too small to tell from 0."""
+    if weight == 0:
+        return belief.log_gamma[0]
+    if volume <= 0:
+        return -np.inf
+    if belief.log_gamma.shape[0] > 1:
+        return belief.log_gamma[np.int64(weight)] - weight * math.log(volume)
+    return math.lgamma(weight + belief.pseudocount) - weight * math.log(volume)
+
+
+@kernel
+def log_available(belief, unused):
+    """Ln of the sum of eta^c / c! over the sizes that still have an antecedent."""
+    total = 0.0
+    for c in range(1, unused.shape[0]):
+        if unused[c] > 0:
+            total += math.exp(belief.rate[c])
+    return math.log(total) if total > 0 else 0.0
+
+
+@kernel
+def log_prior(belief, size, n, unused):
+    """The log prior of a list of n rules of these sizes; what is unused after it stays in `unused`."""
+    for c in range(unused.shape[0]):
+        unused[c] = belief.antecedents[c]
+    norm = log_available(belief, unused)
+    total = belief.length[n]
+    for j in range(n):
+        c = size[j]
+        total += belief.rate[c] - norm - math.log(unused[c])
+        unused[c] -= 1
+        if unused[c] <= 0:
+            norm = log_available(belief, unused)
+    return total
+
+
+@kernel
+def follow(task, rules, pool, draft, begin):
+    """Let the rows and boxes that reach a place run through the rules from there; False where boxes find no room."""
+    n = rules.n[0]
+    pool.top[0] = rules.top[begin]
+    for j in range(begin, n):
+        rule, size = rules.rule[j], rules.size[j]
+        take_rows(task.rows, rules.rest[j], rule, size, rules.leaf[j], rules.rest[j + 1])
+        volume, n_leaf, n_rest = take_boxes(
+            task.conditions, pool, rules.rest_boxes[j], rules.n_rest[j], rule, size, rules.leaf_boxes[j],
+            rules.rest_boxes[j + 1],
+        )  # fmt: skip
+        if n_rest < 0:
+            return False
+        rules.volume[j], rules.n_leaf[j], rules.n_rest[j + 1] = volume, n_leaf, n_rest
+        rules.top[j + 1] = pool.top[0]
+    rules.n_leaf[n], rules.volume[n] = rules.n_rest[n], volume_of(pool, rules.rest_boxes[n], rules.n_rest[n])
+    for b in range(rules.n_rest[n]):
+        rules.leaf_boxes[n, b] = rules.rest_boxes[n, b]
+    for w in range(rules.rest.shape[1]):
+        rules.leaf[n, w] = rules.rest[n, w]
+    fit = task.belief.head[n]
+    for j in range(n + 1):
+        if j >= begin:
+            rules.weight[j] = weight_of(task.rows, rules.leaf[j], rules.leaf[j])
+            rules.term[j] = leaf_term(task.belief, rules.weight[j], rules.volume[j])
+        fit += rules.term[j]
+    rules.score[0], rules.score[1] = log_prior(task.belief, rules.size, n, draft.unused), fit
+    return fit > -np.inf
+
+
+@kernel
+def apart(conditions, rule, size, other, other_size):
+    """Whether no point obeys both of two rules."""
+    for i in range(size):
+        for j in range(other_size):
+            a, b = rule[i], other[j]
+            same = conditions.feature[a] == conditions.feature[b]
+            if same and (conditions.last[a] < conditions.first[b] or conditions.last[b] < conditions.first[a]):
+                return True
+    return False
+
+
+@kernel
+def hand_down(task, pool, draft, held, count, rule, size):
+    """Let a rule take its part of the refugees; the weight and volume it takes, and how many boxes it leaves."""
+    take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
+    volume, _, left = take_boxes(
+        task.conditions, pool, draft.boxes[held], count, rule, size, draft.boxes[2], draft.boxes[1 - held]
+    )
+    return weight_of(task.rows, draft.rows[1], draft.rows[1]), volume, left
+
+
+@kernel
+def weigh(task, rules, pool, draft, change):
+    """The log evidence of a draft, from what changes hands; minus infinity where boxes find no room."""
+    belief, n, top = task.belief, rules.n[0], pool.top[0]
+    fit = rules.score[1] - belief.head[n] + belief.head[change.n]
+    intruding, place = change.intruder >= 0, max(change.intruder, 0)
+    rule, size = draft.rule[place], draft.size[place]
+    won, space, held, count = 0.0, 0.0, 0, 0
+    if change.own >= 0:
+        won, space = rules.weight[change.own], rules.volume[change.own]
+        fit -= rules.term[change.own]
+    if intruding:
+        take_rows(task.rows, task.rows.everything, rule, size, draft.obey, draft.rows[0])
+    if change.refugees:
+        fit -= rules.term[change.lo]
+        count = rules.n_leaf[change.lo]
+        for w in range(draft.rows.shape[1]):
+            draft.rows[0, w] = rules.leaf[change.lo, w]
+        for b in range(count):
+            draft.boxes[0, b] = rules.leaf_boxes[change.lo, b]
+        if intruding:
+            lost, inner, count = hand_down(task, pool, draft, 0, count, rule, size)
+            won, space, held = won + lost, space + inner, 1
+    for j in range(change.lo + change.refugees, change.hi):
+        weight, volume = rules.weight[j], rules.volume[j]
+        own, own_size = rules.rule[min(j, n - 1)], rules.size[min(j, n - 1)]
+        meeting = intruding and (j == n or not apart(task.conditions, rule, size, own, own_size))
+        if meeting:
+            inner, volume = volumes_beside(task.conditions, pool, rules.leaf_boxes[j], rules.n_leaf[j], rule, size)
+            lost = weight_of(task.rows, rules.leaf[j], draft.obey)
+            weight, won, space = weight - lost, won + lost, space + inner
+        if count > 0:
+            if j == n:
+                weight += weight_of(task.rows, draft.rows[0], draft.rows[0])
+                volume += volume_of(pool, draft.boxes[held], count)
+            else:
+                gained, extra, count = hand_down(task, pool, draft, held, count, own, own_size)
+                weight, volume, held = weight + gained, volume + extra, 1 - held
+        elif not meeting:
+            continue
+        fit += leaf_term(belief, weight, volume) - rules.term[j]
+    if intruding:
+        fit += leaf_term(belief, won, space)
+    if change.refugees and change.hi <= n and count >= 0:
+        left = weight_of(task.rows, draft.rows[0], draft.rows[0])
+        fit += leaf_term(belief, left, volume_of(pool, draft.boxes[held], count))
+    pool.top[0] = top
+    return fit if count >= 0 else -np.inf
+
+
+@kernel
+def copy_rules(rule, size, to_rule, to_size, n):
+    """Copy the first n rules."""
+    for j in range(n):
+        to_size[j] = size[j]
+        for k in range(size[j]):
+            to_rule[j, k] = rule[j, k]
+
+
+@kernel
+def settle(task, rules, pool, draft, archive, lo, n):
+    """Make the draft the list and remember it if it is the best of its length; False where boxes find no room."""
+    old, aim, tries, settled = rules.n[0], n, 0, False
+    while not settled:  # where the draft finds no room, the old list does
+        for j in range(lo, max(n, old)):
+            swap_rules(rules.rule, rules.size, j, draft.rule, draft.size, j)
+        rules.n[0] = aim
+        settled = follow(task, rules, pool, draft, lo)
+        aim, tries = old, tries + 1
+    if tries > 1:
+        return False
+    score = rules.score[0] + rules.score[1]
+    if score > archive.score[n] + TIE:
+        archive.score[n] = score
+        copy_rules(rules.rule, rules.size, archive.rule[n], archive.size[n], n)
+    return True
+
+
+@kernel
+def swap_rules(rule, size, i, other, other_size, j):
+    """Let two rules trade places."""
+    size[i], other_size[j] = other_size[j], size[i]
+    for k in range(rule.shape[1]):
+        rule[i, k], other[j, k] = other[j, k], rule[i, k]
+
+
+@kernel
+def shift_rule(draft, source, target):
+    """Move one rule; those between close up."""
+    step = 1 if source < target else -1
+    for j in range(source, target, step):
+        swap_rules(draft.rule, draft.size, j, draft.rule, draft.size, j + step)
+
+
+@kernel
+def sort_rule(rule, size):
+    """Put the conditions of a rule in order."""
+    for i in range(1, size):
+        own = rule[i]
+        j = i
+        while j > 0 and rule[j - 1] > own:
+            rule[j] = rule[j - 1]
+            j -= 1
+        rule[j] = own
+
+
+@kernel
+def repeats_feature(conditions, rule, size):
+    """Whether two conditions of a sorted rule are on one feature."""
+    for i in range(1, size):
+        if conditions.feature[rule[i]] == conditions.feature[rule[i - 1]]:
+            return True
+    return False
+
+
+@kernel
+def draw_below(rng, n):
+    """A whole number from 0 to n - 1."""
+    return min(np.int64(rng.random() * n), n - 1)
+
+
+@kernel
+def draw_antecedent(task, rng, rule):
+    """Draw an antecedent into a rule; returns its size."""
+    choice = task.choice
+    mark, size = rng.random(), 1
+    while size < choice.up_to.shape[0] - 1 and choice.up_to[size] <= mark:
+        size += 1
+    if choice.listed.shape[0] > 0:
+        which = choice.begin[size] + draw_below(rng, choice.begin[size + 1] - choice.begin[size])
+        for k in range(size):
+            rule[k] = choice.listed[which, k]
+        return size
+    while True:
+        for k in range(size):
+            rule[k] = draw_below(rng, task.conditions.feature.shape[0])
+        sort_rule(rule, size)
+        if not repeats_feature(task.conditions, rule, size):
+            return size
+
+
+@kernel
+def stands_twice(draft, place, n):
+    """Whether the rule at a place stands elsewhere in the draft too."""
+    for j in range(n):
+        if j != place and draft.size[j] == draft.size[place]:
+            same = True
+            for k in range(draft.size[j]):
+                if draft.rule[j, k] != draft.rule[place, k]:
+                    same = False
+                    break
+            if same:
+                return True
+    return False
+
+
+@kernel
+def change_condition(task, rng, draft, place):
+    """Put another condition in the place of one; whether the rule is still an antecedent."""
+    rule, size = draft.rule[place], draft.size[place]
+    rule[draw_below(rng, size)] = draw_below(rng, task.conditions.feature.shape[0])
+    sort_rule(rule, size)
+    if repeats_feature(task.conditions, rule, size):
+        return False
+    if task.choice.least <= 0:
+        return True
+    take_rows(task.rows, task.rows.everything, rule, size, draft.rows[0], draft.rows[1])
+    return weight_of(task.rows, draft.rows[0], draft.rows[0]) >= task.choice.least
+
+
+@kernel
+def propose(task, rules, draft, limit, rng):
+    """Change a copy of the list at random."""
+    n = rules.n[0]
+    nothing = Change(0, 0, -1, -1, False, n, 0.0)
+    copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
+    mark = rng.random()
+    log_share = task.choice.log_share
+    if mark < ADD:
+        if n >= limit:
+            return nothing
+        place = draw_below(rng, n + 1)
+        draft.size[n] = draw_antecedent(task, rng, draft.rule[n])
+        size = draft.size[n]
+        if stands_twice(draft, n, n + 1):
+            return nothing
+        shift_rule(draft, n, place)
+        return Change(place, n + 1, place, -1, False, n + 1, -log_share[size])
+    if n == 0:
+        return nothing
+    place = draw_below(rng, n)
+    size = draft.size[place]
+    if mark < REMOVE:
+        shift_rule(draft, place, n - 1)
+        return Change(place, n + 1, -1, -1, True, n - 1, log_share[size])
+    if mark < CHANGE:
+        if mark < REPLACE:
+            draft.size[place] = draw_antecedent(task, rng, draft.rule[place])
+        elif not change_condition(task, rng, draft, place):
+            return nothing
+        if stands_twice(draft, place, n):
+            return nothing
+        return Change(place, n + 1, place, -1, True, n, log_share[size] - log_share[draft.size[place]])
+    if n == 1:
+        return nothing
+    target = draw_below(rng, n - 1)
+    if target >= place:
+        target += 1
+    low, high = min(place, target), max(place, target)
+    if mark < SWAP:
+        swap_rules(draft.rule, draft.size, low, draft.rule, draft.size, high)
+        return Change(low, high, low, high, True, n, 0.0)
+    shift_rule(draft, place, target)
+    if place < target:
+        return Change(low, high + 1, -1, -1, True, n, 0.0)
+    return Change(low, high, low, high, False, n, 0.0)
+
+
+@kernel
+def propose_listed(task, rules, draft, limit, place, i):
+    """A listed antecedent as a new rule at a place (even i), or instead of the rule there (odd i)."""
+    n, instead = rules.n[0], i & 1
+    if (instead == 1 and place >= n) or (instead == 0 and n >= limit):
+        return Change(0, 0, -1, -1, False, n, 0.0)
+    copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
+    new = place if instead == 1 else n
+    draft.size[new] = 0
+    for k in range(task.choice.listed.shape[1]):
+        if task.choice.listed[i >> 1, k] >= 0:
+            draft.rule[new, k] = task.choice.listed[i >> 1, k]
+            draft.size[new] += 1
+    if stands_twice(draft, new, n + 1 - instead):
+        return Change(0, 0, -1, -1, False, n, 0.0)
+    shift_rule(draft, new, place)
+    return Change(place, n + 1, place, -1, instead == 1, n + 1 - instead, 0.0)
+
+
+@kernel
+def is_taken(more_prior, more_fit, log_ratio, temperature, rng):
+    """Metropolis-Hastings.
+
+    From temperature 1 up, only the evidence is tempered, so that long lists do not outnumber good ones; at 1 the
+    walk samples the posterior. Below, the whole posterior is, and the walk climbs; 0 takes only what is better.
+    """
+    if temperature == 0:
+        return more_prior + more_fit > TIE
+    if temperature >= 1:
+        change = more_prior + log_ratio + more_fit / temperature
+    else:
+        change = (more_prior + more_fit) / temperature
+    return rng.random() < math.exp(min(change, 0.0))
+
+
+@kernel
+def walk(task, rules, pool, draft, archive, limit, place, hot, cold, proposals, rng, trace):
+    """Propose and accept while the temperature falls from hot to cold; the log posterior is noted at even steps.
+
+    Where a place is given, the listed antecedents are proposed there one after another.
+    """
+    for t in range(proposals):
+        if place == DRAWN:
+            change = propose(task, rules, draft, limit, rng)
+        else:
+            change = propose_listed(task, rules, draft, limit, place, t)
+        if change.hi > 0:
+            more_prior = log_prior(task.belief, draft.size, change.n, draft.unused) - rules.score[0]
+            more_fit = weigh(task, rules, pool, draft, change) - rules.score[1]
+            temperature = hot * (cold / hot) ** (t / proposals) if hot > 0 else 0.0
+            if is_taken(more_prior, more_fit, change.log_ratio, temperature, rng):
+                settle(task, rules, pool, draft, archive, change.lo, change.n)
+        note = (t + 1) * trace.shape[0] // proposals
+        if note > t * trace.shape[0] // proposals:
+            trace[note - 1] = rules.score[0] + rules.score[1]
+
+
+@kernel
+def supports(rows, listed, out):
+    """The weight of the rows that obey each of some antecedents of one size."""
+    obey = np.empty_like(rows.everything)
+    for i in range(listed.shape[0]):
+        for w in range(obey.shape[0]):
+            obey[w] = rows.bits[listed[i, 0], w]
+            for k in range(1, listed.shape[1]):
+                obey[w] &= rows.bits[listed[i, k], w]
+        out[i] = weight_of(rows, obey, obey)
+
+
+@kernel
+def measure_boxes(conditions, pool, boxes, count, room):
+    """The boxes as a list sees them, and the share of each that lies inside every condition."""
+    for b in range(count):
+        room.parts[0, b] = pool.volume[boxes[b]]
+        for c in range(conditions.feature.shape[0]):
+            inside, outside = measure_sides(conditions, pool.mask[boxes[b]], c)
+            room.shares[c, b] = inside / (inside + outside)
+
+
+@kernel
+def narrow(task, room, depth, condition, count):
+    """Add a condition to those above: the weight and the volume that are left."""
+    more = task.rows.bits[condition]
+    if room.weight[depth] > 0:
+        for w in range(more.shape[0]):
+            room.rows[depth + 1, w] = room.rows[depth, w] & more[w]
+        room.weight[depth + 1] = weight_of(task.rows, room.rows[depth], more)
+    else:
+        room.weight[depth + 1] = 0.0
+    volume = 0.0
+    for b in range(count):
+        room.parts[depth + 1, b] = room.parts[depth, b] * room.shares[condition, b]
+        volume += room.parts[depth + 1, b]
+    return volume
+
+
+@kernel
+def supported(task, room, depth, condition):
+    """Whether the conditions down to this one have the least weight that antecedents must have."""
+    if task.choice.least <= 0:
+        return True
+    for w in range(room.support.shape[1]):
+        room.support[depth + 1, w] = room.support[depth, w] & task.rows.bits[condition, w]
+    return weight_of(task.rows, room.support[depth], task.rows.bits[condition]) >= task.choice.least
+
+
+@kernel
+def best_addition(task, rules, pool, draft, room, deepest, sparse, noise, rng):
+    """Which antecedent gains most when it divides the else; returns the gain and the size (0: there is none).
+
+    It is written to the end of the draft. Where only sparse ones are asked for, it must be less dense than what it
+    leaves, so that the dense rest can be divided further. With noise, the antecedent is drawn: the more it gains,
+    measured in units of the noise, the likelier.
+    """
+    n, belief = rules.n[0], task.belief
+    count, whole, total = rules.n_rest[n], rules.volume[n], rules.weight[n]
+    measure_boxes(task.conditions, pool, rules.rest_boxes[n], count, room)
+    for w in range(room.rows.shape[1]):
+        room.rows[0, w] = rules.rest[n, w]
+        room.support[0, w] = task.rows.everything[w]
+    room.weight[0] = total
+    log_prior(belief, rules.size, n, draft.unused)
+    norm = log_available(belief, draft.unused)
+    fixed = belief.length[n + 1] + belief.head[n + 1] - belief.length[n] - belief.head[n] - rules.term[n] - norm
+    best, best_gain, best_size = -np.inf, -np.inf, 0
+    depth = 0
+    room.path[0] = -1
+    while depth >= 0:
+        room.path[depth] += 1
+        condition = room.path[depth]
+        if condition >= task.conditions.feature.shape[0]:
+            depth -= 1
+            continue
+        if not supported(task, room, depth, condition):
+            continue
+        volume = narrow(task, room, depth, condition, count)
+        size = depth + 1
+        weight, rest = room.weight[size], whole - volume
+        if rest < 1e-12 * whole:
+            rest = 0.0
+        if volume > 0 and draft.unused[size] > 0 and (not sparse or weight * rest < (total - weight) * volume):
+            gain = fixed + belief.rate[size] - math.log(draft.unused[size])
+            gain += leaf_term(belief, weight, volume) + leaf_term(belief, total - weight, rest)
+            value = gain
+            if noise > 0 and gain > 0:
+                value -= noise * math.log(-math.log(1.0 - rng.random()))
+            if value > best:
+                best, best_gain, best_size = value, gain, size
+                for k in range(size):
+                    draft.rule[n, k] = room.path[k]
+        if size < deepest and volume > 0:
+            room.path[size] = task.conditions.after[condition] - 1
+            depth += 1
+    draft.size[n] = best_size
+    return best_gain, best_size

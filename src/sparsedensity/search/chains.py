@@ -1,0 +1,276 @@
+"""A chain: one walk through rule lists, with all that follows from the list it is at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import gammaln
+
+from sparsedensity.kernels import lists as kernels
+from sparsedensity.posterior import SparseRules
+from sparsedensity.search.antecedents import Antecedents, log_share_of_sizes
+from sparsedensity.table import Floats
+
+NOTES = 100
+"""How often a block notes the log posterior."""
+MOST_BOXES, POOL = 1 << 8, 1 << 12
+"""A list is passed over if what its rules leave anywhere, or all its leaves, fall into more disjoint boxes than this:
+the fewer, the more lists can be tried, which finds better ones."""
+FIRST_ROOM = 32
+"""The rules there is room for at first; there are twice as many whenever a list comes near."""
+MOST_TRIED = 50_000
+"""How many lists are tried one by one."""
+SHORT_WALK, COLDEST = 2_000, 0.05
+"""How long, and down to which temperature, a chain looks for a shorter list."""
+LARGEST_TABLE = 1 << 22
+"""Up to this total of whole weights, lnG is looked up."""
+
+
+class Chain:
+    """A walk through rule lists."""
+
+    def __init__(self, task: kernels.Task, limit: int, deepest: int, rng: np.random.Generator) -> None:
+        self.task, self.limit, self.deepest, self.rng = task, limit, deepest, rng
+        values = len(task.conditions.measure)
+        self.pool = kernels.Pool(np.zeros((POOL, -(-values // 64)), np.uint64), np.ones(POOL), np.ones(1, np.int64))
+        for value in range(values):
+            self.pool.mask[0, value >> 6] |= np.uint64(1) << np.uint64(value & 63)
+        self._room = _room(task)
+        self._room_for = min(limit, FIRST_ROOM)
+        self._archive, self.current, self._draft = self._rooms(self._room_for)
+        self.set([])
+
+    @property
+    def n(self) -> int:
+        """How many rules the list has that it is at."""
+        return int(self.current.n[0])
+
+    @property
+    def rules(self) -> list[list[int]]:
+        """The list it is at, by the numbers of the conditions."""
+        return _rules(self.current.rule, self.current.size, self.n)
+
+    @property
+    def log_posterior(self) -> float:
+        """The log posterior of the list it is at."""
+        return float(self.current.score.sum())
+
+    @property
+    def scores(self) -> Floats:
+        """The best log posterior seen for each number of rules."""
+        return self._archive.score
+
+    def best_rules(self, n: int) -> list[list[int]]:
+        """The best list of n rules seen."""
+        return _rules(self._archive.rule[n], self._archive.size[n], n)
+
+    def set(self, rules: Sequence[Sequence[int]]) -> None:
+        """Go to a list; to the longest part from its top that there is room for, if its boxes are too many."""
+        self._make_room(2 * len(rules))
+        for j, rule in enumerate(rules):
+            self._draft.rule[j, : len(rule)] = rule
+            self._draft.size[j] = len(rule)
+        n = len(rules)
+        while not self._settle(0, n):
+            n -= 1
+
+    def walk(self, hot: float, cold: float, proposals: int) -> Floats:
+        """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
+        self._make_room(2 * self.n)
+        return self._walk(kernels.DRAWN, hot, cold, proposals, self._room_for)
+
+    def grow(self, noise: float) -> int:
+        """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays.
+
+        Sparse parts go first: what a rule takes is divided no more, and the dense rest is worth dividing.
+        """
+        return self._grow(True, noise) + self._grow(False, noise)
+
+    def _grow(self, sparse: bool, noise: float) -> int:
+        before = self.n
+        while self.n < self.limit:
+            self._make_room(2 * self.n)
+            gain, size = kernels.best_addition(
+                self.task, self.current, self.pool, self._draft, self._room, np.int64(self.deepest), sparse, noise,
+                self.rng,
+            )  # fmt: skip
+            if size == 0 or gain <= kernels.TIE or not self._settle(self.n, self.n + 1):
+                break
+        return self.n - before
+
+    def _settle(self, lo: int, n: int) -> bool:
+        """Make the draft the list, which is the same before place lo; False where there is no room."""
+        return bool(
+            kernels.settle(self.task, self.current, self.pool, self._draft, self._archive, np.int64(lo), np.int64(n))
+        )
+
+    def anneal(self, temperature: float, proposals: int) -> None:
+        """Leave out some rules and grow others instead; keep that as a Metropolis step would; then walk."""
+        before, score = self.rules, self.log_posterior
+        share = self.rng.random()
+        self.set([rule for rule in before if self.rng.random() < share])
+        self.grow(temperature)
+        if self.log_posterior < score and self.rng.random() >= math.exp((self.log_posterior - score) / temperature):
+            self.set(before)
+        self.walk(temperature, temperature, proposals)
+
+    def polish(self) -> None:
+        """Go to the best list and try every antecedent at every place of it, while that is affordable and pays."""
+        self.set(self.best_rules(int(np.argmax(self.scores))))
+        self._sweep(self.limit)
+
+    def shorten(self, lengths: Sequence[int]) -> None:
+        """Look for the best lists of at most so many rules, from the best of that length so far; then come back."""
+        before = self.rules
+        for length in lengths:
+            self.set(before[:length] if self.scores[length] == -np.inf else self.best_rules(length))
+            self._walk(kernels.DRAWN, 1.0, COLDEST, SHORT_WALK, length)
+            self._sweep(length)
+        self.set(before)
+
+    def _sweep(self, limit: int) -> None:
+        """Try every antecedent at every place, again while that pays."""
+        tried, before, proposals = 0, -np.inf, 2 * len(self.task.choice.listed)
+        while self.log_posterior > before + kernels.TIE and tried < MOST_TRIED:
+            before = self.log_posterior
+            place = 0
+            while proposals and place <= self.n and tried < MOST_TRIED:
+                self._make_room(2 * self.n)
+                self._walk(place, 0.0, 0.0, proposals, min(limit, self._room_for))
+                tried += proposals
+                place += 1
+
+    def _walk(self, place: int, hot: float, cold: float, proposals: int, limit: int) -> Floats:
+        trace: Floats = np.empty(min(NOTES, proposals))
+        kernels.walk(
+            self.task, self.current, self.pool, self._draft, self._archive, np.int64(limit), np.int64(place), hot,
+            cold, np.int64(proposals), self.rng, trace,
+        )  # fmt: skip
+        return trace
+
+    def _make_room(self, rules: int) -> None:
+        """Room for lists of so many rules, if the limit allows them; what there is stays."""
+        rules = min(self.limit, max(rules, FIRST_ROOM))
+        if rules <= self._room_for:
+            return
+        archive, before = self._archive, self.rules
+        self._archive, self.current, self._draft = self._rooms(rules)
+        for n in range(self._room_for + 1):
+            self._archive.score[n] = archive.score[n]
+            self._archive.rule[n, :n], self._archive.size[n, :n] = archive.rule[n, :n], archive.size[n, :n]
+        self._room_for = rules
+        self.set(before)
+
+    def _rooms(self, rules: int) -> tuple[kernels.Archive, kernels.Rules, kernels.Draft]:
+        most = self.task.choice.listed.shape[1]
+        archive = kernels.Archive(
+            np.full(rules + 1, -np.inf),
+            np.full((rules + 1, rules, most), -1, np.int64),
+            np.zeros((rules + 1, rules), np.int64),
+        )
+        return archive, self._rules_room(rules), self._draft_room(rules)
+
+    def _rules_room(self, rules: int) -> kernels.Rules:
+        """The empty list, with room for so many rules."""
+        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        room = kernels.Rules(
+            np.zeros(1, np.int64), np.full((rules, most), -1, np.int64), np.zeros(rules, np.int64), np.zeros(2),
+            np.zeros((rules + 1, words), np.uint64), np.zeros((rules + 1, words), np.uint64),
+            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros(rules + 1, np.int64),
+            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros(rules + 1, np.int64), np.ones(rules + 1, np.int64),
+            np.zeros(rules + 1), np.zeros(rules + 1), np.zeros(rules + 1),
+        )  # fmt: skip
+        room.rest[0], room.n_rest[0] = self.task.rows.everything, 1
+        return room
+
+    def _draft_room(self, rules: int) -> kernels.Draft:
+        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
+        return kernels.Draft(
+            np.full((rules + 1, most), -1, np.int64), np.zeros(rules + 1, np.int64), np.zeros(most + 1),
+            np.zeros(words, np.uint64), np.zeros((2, words), np.uint64), np.zeros((3, MOST_BOXES), np.int32),
+        )  # fmt: skip
+
+
+@dataclass
+class Walks:
+    """All chains, and what they have in common."""
+
+    chains: list[Chain]
+    done: int = 0
+    """Proposals of each chain so far."""
+    traces: list[Floats] = field(default_factory=list)
+    """The log posterior of every chain while sampling, a block at a time."""
+    r_hat: float | None = None
+    finished: bool = False
+
+    @property
+    def moves(self) -> int:
+        """Proposals of all chains so far."""
+        return self.done * len(self.chains)
+
+    @property
+    def scores(self) -> Floats:
+        """The best log posterior of each number of rules."""
+        longest = max(len(chain.scores) for chain in self.chains)
+        padded = [np.pad(c.scores, (0, longest - len(c.scores)), constant_values=-np.inf) for c in self.chains]
+        best: Floats = np.max(padded, axis=0)
+        return best
+
+    @property
+    def log_posterior(self) -> float:
+        """The best log posterior so far."""
+        return float(self.scores.max())
+
+    def best_rules(self, n: int) -> list[list[int]]:
+        """The best list of n rules; of equals that of the first chain."""
+        having = [chain for chain in self.chains if len(chain.scores) > n]
+        return max(having, key=lambda chain: float(chain.scores[n])).best_rules(n)
+
+
+def task_of(n: float, posterior: SparseRules, antecedents: Antecedents, rules: int) -> kernels.Task:
+    """A posterior and its antecedents as the kernels read them, with tables for up to so many rules."""
+    counts, a = antecedents.counts, float(posterior.pseudocount)
+    sizes = np.arange(len(counts) + 1)
+    m = np.arange(rules + 1)
+    length = m * math.log(posterior.expected_rules) - gammaln(m + 1) - posterior.log_norm
+    k = m + 1.0
+    head = -gammaln(n + k * a) - n * antecedents.table.domain.log_volume
+    if not posterior.as_printed:
+        head += gammaln(k * a) - k * math.lgamma(a)
+    rate = sizes * math.log(posterior.expected_conditions) - gammaln(sizes + 1)
+    weights = antecedents.table.weights
+    whole = n <= LARGEST_TABLE and bool((weights == np.round(weights)).all())
+    table = gammaln(np.arange(int(n) + 1 if whole else 1) + a)
+    belief = kernels.Belief(length, head, rate, np.array([0.0, *counts]), table, a)
+    return kernels.Task(antecedents.rows, antecedents.places, belief, _choice(posterior, antecedents))
+
+
+def _choice(posterior: SparseRules, antecedents: Antecedents) -> kernels.Choice:
+    """Antecedents are drawn much as the prior draws them: a size by its Poisson, then any one of that size."""
+    counts = np.array([0.0, *antecedents.counts])
+    logs = log_share_of_sizes(antecedents.counts, posterior.expected_conditions)
+    up_to = np.cumsum(np.exp(logs))
+    up_to[int(np.max(np.flatnonzero(counts), initial=0)) :] = 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_share = logs - np.log(counts)
+    return kernels.Choice(up_to, log_share, *antecedents.listed, antecedents.least)
+
+
+def _room(task: kernels.Task) -> kernels.Room:
+    """Scratch for a look at every antecedent."""
+    deep, words, conditions = task.choice.listed.shape[1] + 1, len(task.rows.everything), len(task.conditions.feature)
+    return kernels.Room(
+        np.empty((deep, words), np.uint64),
+        np.empty((deep, words), np.uint64),
+        np.empty((deep, MOST_BOXES)),
+        np.empty((conditions, MOST_BOXES)),
+        np.empty(deep),
+        np.empty(deep, np.int64),
+    )
+
+
+def _rules(rule: np.ndarray, size: np.ndarray, n: int) -> list[list[int]]:
+    return [rule[j, : size[j]].tolist() for j in range(n)]

@@ -1,0 +1,161 @@
+"""Search for rule lists: several chains that anneal, climb, and then sample the posterior side by side.
+
+Every chain first cools from a hot start, where rules drawn by what they would gain are grown onto what random cuts
+leave; then it climbs, and tries every antecedent at every place where that is affordable. From there it samples the
+posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they agree.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsedensity.posterior import SparseRules
+from sparsedensity.problem import Problem
+from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.chains import Chain, Walks, task_of
+from sparsedensity.structures import RuleList, Structure
+from sparsedensity.structures.reading import in_reading_order
+from sparsedensity.table import Floats
+
+BLOCK = 1_000
+"""Proposals of each chain between two looks at the clock."""
+HOT, COLD = 20.0, 0.05
+ANNEALED, CLIMBED = 0.2, 0.26
+"""The shares of the proposals after which a chain has annealed, and has climbed."""
+LEAST_BLOCKS = 6
+"""The chains agree after so many blocks of samples at the earliest."""
+MOST_LENGTHS = 20
+"""Up to this length, the best lists of every length are looked for."""
+SAME = 1e-6
+"""Log posteriors closer than this are those of one list."""
+LONGEST = 1_000
+"""The most rules of a list where no limit is given."""
+GLANCE = 50_000_000
+"""The most words that a look at every antecedent may read; longer antecedents are left to chance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Markov chains over rule lists."""
+
+    antecedents: Antecedents
+    iterations: int = 50_000
+    """Proposals of each chain."""
+    chains: int = 4
+    r_hat: float = 1.05
+    """The chains have sampled enough when the Gelman-Rubin statistic is below this."""
+    jobs: int = 1
+    warm: RuleList | None = None
+    """Where the first chain starts."""
+    name: str = "chains"
+
+    def init(self, problem: Problem[SparseRules], rng: np.random.Generator) -> Walks:
+        """Every chain at the empty list; the first then grows greedily, or starts at the warm list."""
+        task = task_of(problem.engine.n, problem.posterior, self.antecedents, LONGEST + 1)
+        limit = min(LONGEST, sum(self.antecedents.counts), (problem.max_leaves or LONGEST + 1) - 1)
+        chains = [Chain(task, limit, self._deepest(), own) for own in rng.spawn(self.chains)]
+        state = Walks(chains, finished=limit == 0)
+        if limit > 0:
+            if self.warm is not None:
+                chains[0].set(self.antecedents.numbers(self.warm.rules)[:limit])
+            chains[0].grow(0.0)
+        return state
+
+    def step(self, problem: Problem[SparseRules], state: Walks, rng: np.random.Generator) -> Walks:
+        """One block of proposals for every chain."""
+        share = state.done / self.iterations
+        proposals = min(BLOCK, max(1, self.iterations - state.done))
+        if share < ANNEALED:
+            hot = HOT ** (1 - share / ANNEALED)
+            self._each(state, lambda chain: chain.anneal(hot, proposals))
+        elif share < CLIMBED:
+            cold = COLD ** ((share - ANNEALED) / (CLIMBED - ANNEALED))
+            self._each(state, lambda chain: chain.walk(cold, COLD, proposals))
+        else:
+            if not state.traces:
+                self._each(state, Chain.polish)
+                self._shorten(state)
+            self._sample(state, proposals)
+        state.done += proposals
+        return state
+
+    def best(self, problem: Problem[SparseRules], state: Walks) -> RuleList:
+        """The best list seen, without rules that nothing reaches, in reading order."""
+        rules = self._list(problem, state.best_rules(int(np.argmax(state.scores))))
+        while (shorter := _without_unreachable(rules)) is not None and problem.score(shorter) >= problem.score(rules):
+            rules = shorter
+        told = in_reading_order(rules, problem.engine.leaf_weights(rules), self.antecedents.has)
+        return told if problem.score(told) >= problem.score(rules) - SAME else rules
+
+    def archive(self, problem: Problem[SparseRules], state: Walks) -> dict[int, Structure]:
+        """The best list seen of each number of rules."""
+        sizes = np.flatnonzero(state.scores > -np.inf).tolist()
+        return {n: self._list(problem, state.best_rules(n)) for n in sizes}
+
+    def limited(self, problem: Problem[SparseRules], state: Walks, best: Structure) -> bool:
+        """Whether the list is as long as it may be and one more rule at its end would pay."""
+        assert isinstance(best, RuleList)
+        if best.n_leaves != problem.max_leaves or best.n_rules == sum(self.antecedents.counts):
+            return False
+        chain = Chain(state.chains[0].task, best.n_rules + 1, self._deepest(), state.chains[0].rng)
+        chain.set(self.antecedents.numbers(best.rules))
+        return chain.grow(0.0) > 0
+
+    def _sample(self, state: Walks, proposals: int) -> None:
+        """Sample the posterior with every chain, and see whether they agree."""
+        state.traces.append(self._each(state, lambda chain: chain.walk(1.0, 1.0, proposals)))
+        state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
+        state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
+
+    def _shorten(self, state: Walks) -> None:
+        """Look for the best lists of fewer rules too; the chains share the lengths among them."""
+        shorter = range(1, min(int(np.argmax(state.scores)), MOST_LENGTHS + 1))
+        shares = {id(chain): shorter[i :: self.chains] for i, chain in enumerate(state.chains)}
+        self._each(state, lambda chain: chain.shorten(shares[id(chain)]))
+
+    def _each(self, state: Walks, job: Callable[[Chain], Any]) -> Any:
+        """Do something with every chain, several at a time."""
+        jobs = min(self.jobs if self.jobs > 0 else os.cpu_count() or 1, len(state.chains))
+        if jobs == 1:
+            return np.array([job(chain) for chain in state.chains])
+        with ThreadPoolExecutor(jobs) as pool:
+            return np.array(list(pool.map(job, state.chains)))
+
+    def _deepest(self) -> int:
+        """The longest antecedents that can be looked at one and all."""
+        words = np.cumsum(self.antecedents.counts) * float(self.antecedents.rows.bits.shape[1])
+        return max(1, int((words <= GLANCE).sum()))
+
+    def _list(self, problem: Problem[SparseRules], rules: Sequence[Sequence[int]]) -> RuleList:
+        conditions = self.antecedents.conditions
+        return RuleList.of(problem.domain, [[conditions[c] for c in rule] for rule in rules])
+
+
+def gelman_rubin(traces: Floats) -> float:
+    """The Gelman-Rubin statistic of some chains (rows): 1 when they agree, infinite when each sits elsewhere.
+
+    >>> gelman_rubin(np.array([[1.0, 2.0, 1.0, 2.0], [2.0, 1.0, 2.0, 1.0]])) < 1
+    True
+    >>> gelman_rubin(np.full((3, 10), -5.0)), gelman_rubin(np.array([[1.0, 1.0], [2.0, 2.0]]))
+    (1.0, inf)
+    """
+    samples = traces.shape[1]
+    between = float(traces.mean(axis=1).var(ddof=1)) if len(traces) > 1 else 0.0
+    within = float(traces.var(axis=1, ddof=1).mean())
+    if within < SAME**2:
+        return 1.0 if between < SAME**2 else float("inf")
+    return float(np.sqrt((samples - 1) / samples + between / within))
+
+
+def _without_unreachable(rules: RuleList) -> RuleList | None:
+    """The list without the last of its rules that no point of the domain can reach, if there is one."""
+    empty = np.flatnonzero(rules.log_volumes[:-1] == -np.inf)
+    if not len(empty):
+        return None
+    return RuleList.of(rules.domain, [rule for i, rule in enumerate(rules.rules) if i != empty[-1]])

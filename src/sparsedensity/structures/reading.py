@@ -1,0 +1,95 @@
+"""One list of all that divide the domain alike: shortest rules first, then the heaviest leaves.
+
+The same leaves can often be told in several lists of the same rule sizes: rules that no point obeys both may trade
+places, and of the last two leaves either can be the else. A rule may stand for a leaf as soon as it holds all of it
+and nothing of the leaves that are left, and what may be told first now may still be told first later. So the rules
+are chosen one after another.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.structures.rules import Condition, RuleList
+from sparsedensity.table import Floats
+
+Rule = tuple[Condition, ...]
+MOST_TELLINGS = 5_000
+"""Where there would be more, only the rules of the list are told, in another order."""
+
+
+class Telling(NamedTuple):
+    """A rule that stands for a leaf once some other leaves are told."""
+
+    leaf: int
+    rule: Rule
+    before: frozenset[int]
+
+
+def in_reading_order(rules: RuleList, weights: Floats, is_antecedent: Callable[[Rule], bool]) -> RuleList:
+    """The list that tells the same leaves with the shortest rules first, then the heaviest leaves.
+
+    >>> from sparsedensity.domain import Domain, Feature
+    >>> domain = Domain((Feature.nominal("sex", ("f", "m")), Feature.nominal("age", ("child", "adult"))))
+    >>> late = RuleList.of(domain, [[Condition(0, 0, 0)]])
+    >>> in_reading_order(late, np.array([1.0, 9.0]), lambda rule: True).rules
+    ((Condition(feature=0, low=1, high=1),),)
+    """
+    if not all(map(len, rules.boxes)):  # a leaf that nothing reaches can be told by any rule
+        return rules
+    tellings = _tellings(rules, is_antecedent)
+    left, chosen = set(range(rules.n_leaves)), list[Rule]()
+    while len(left) > 1:
+        possible = [telling for telling in tellings if telling.leaf in left and not telling.before & left]
+        first = min(possible, key=lambda telling: (len(telling.rule), -weights[telling.leaf], telling.rule))
+        chosen.append(first.rule)
+        left.remove(first.leaf)
+    return RuleList.of(rules.domain, chosen)
+
+
+def _tellings(rules: RuleList, is_antecedent: Callable[[Rule], bool]) -> list[Telling]:
+    """Every way to tell a leaf by a rule; those of the list itself are among them."""
+    longest = max(map(len, rules.rules), default=0)
+    ways = list(enumerate(rules.rules))
+    spans = [_spans(rules, boxes) for boxes in rules.boxes]
+    if sum(math.comb(len(own), min(longest, len(own) // 2)) for own in spans) <= MOST_TELLINGS:
+        ways += [(leaf, rule) for leaf, own in enumerate(spans) for rule in _subsets(own, longest)]
+    boxes = np.concatenate(rules.boxes)
+    leaf_of = np.repeat(np.arange(rules.n_leaves), [len(own) for own in rules.boxes])
+    return [
+        Telling(leaf, rule, frozenset(leaf_of[_meet(rules, boxes, rule)].tolist()) - {leaf})
+        for leaf, rule in dict.fromkeys(ways)
+        if is_antecedent(rule)
+    ]
+
+
+def _spans(rules: RuleList, boxes: NDArray[np.bool_]) -> list[Condition]:
+    """The conditions that hold all of a leaf: of every feature the shortest run, if it leaves something out."""
+    held: NDArray[np.bool_] = np.any(boxes, axis=0)
+    spans = []
+    for column, feature in enumerate(rules.domain):
+        codes = np.flatnonzero(held[rules.domain.span(column)])
+        if not len(codes):
+            return []
+        one = len(codes) == 1 < feature.size
+        if one or (feature.ordered and 1 < codes[-1] - codes[0] + 1 < feature.size and codes[-1] != feature.missing):
+            spans.append(Condition(column, int(codes[0]), int(codes[-1])))
+    return spans
+
+
+def _subsets(spans: Sequence[Condition], longest: int) -> Iterator[Rule]:
+    return itertools.chain.from_iterable(itertools.combinations(spans, k) for k in range(1, longest + 1))
+
+
+def _meet(rules: RuleList, boxes: NDArray[np.bool_], rule: Rule) -> NDArray[np.bool_]:
+    """Which boxes have points that obey a rule."""
+    meet = np.ones(len(boxes), bool)
+    for feature, low, high in rule:
+        meet &= boxes[:, rules.domain.span(feature)][:, low : high + 1].any(axis=1)
+    return meet

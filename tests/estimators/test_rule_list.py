@@ -1,0 +1,130 @@
+"""The rule list as its users meet it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sparsedensity import GreedyTree, SparseRuleList, datasets, load
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.errors import DataError, SearchWarning
+from sparsedensity.ingest import Reading, open_source, read_table
+from sparsedensity.posterior import SparseRules
+from sparsedensity.problem import Problem
+from sparsedensity.search import Budget, Lists, run
+from sparsedensity.search.antecedents import Antecedents
+from tests import naive
+
+TITANIC = datasets.load("titanic")
+OPTIMUM = {2: -4165.536107776, 4: -4162.684077513, 7: -4161.766766997}
+
+
+def counted(model):
+    """The training rows of a Titanic model as naive data."""
+    codes = [[model.domain_[i].code(value) for i, value in enumerate(row)] for row in TITANIC.rows()]
+    return [(tuple(row), 1.0) for row in codes]
+
+
+@pytest.fixture(scope="module")
+def rules():
+    return SparseRuleList(expected_conditions=2).fit(TITANIC)
+
+
+@pytest.mark.parametrize("expected", OPTIMUM)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.filterwarnings("ignore:The chains do not agree")
+def test_the_titanic_is_one_list_of_seven_rules_from_every_seed(rules, expected, seed):
+    model = SparseRuleList(expected, expected_conditions=2, random_state=seed).fit(TITANIC)
+    assert model.structure_.rules == rules.structure_.rules
+    assert model.n_rules_ == 7
+    assert model.log_posterior_ == pytest.approx(OPTIMUM[expected])
+
+
+def test_the_log_posterior_is_that_of_the_formula(rules):
+    counts = rules.posterior_.antecedents
+    assert rules.log_posterior_ == pytest.approx(naive.rule_list(rules.structure_, counted(rules), counts, 7, 2, 1))
+    assert sum(leaf.probability for leaf in rules.leaves_) == pytest.approx(1)
+
+
+def test_the_posterior_as_printed_is_searched_too():
+    table = read_table(open_source(TITANIC), Reading())
+    antecedents = Antecedents(table)
+    problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts, 7, 2, 1, as_printed=True))
+    found = {
+        run(Lists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed))
+        .structure.rules
+        for seed in range(3)
+    }  # fmt: skip
+    assert len(found) == 1
+
+
+@pytest.mark.filterwarnings("ignore:The chains do not agree")
+def test_jobs_change_nothing():
+    one, two = (SparseRuleList(iterations=5_000, random_state=4, n_jobs=jobs).fit(TITANIC) for jobs in (1, 2))
+    assert one.structure_.rules == two.structure_.rules
+    assert one.search_.r_hat == two.search_.r_hat
+
+
+def test_a_limit_is_kept_and_said():
+    model = SparseRuleList(max_rules=3).fit(TITANIC)
+    assert model.n_rules_ == 3
+    assert model.search_.limit_binds
+    assert not SparseRuleList().fit(TITANIC).search_.limit_binds
+
+
+def test_the_path_counts_rules_from_none(rules):
+    path = rules.sparsity_path(TITANIC, cv=None)
+    assert path.unit == "rules"
+    assert set(path.sizes) >= set(range(8))
+    assert path.most_probable.size == 7
+    for size in (0, 3, 7):
+        model = rules.cut(size)
+        assert model.n_rules_ == size
+        assert path.at(size).log_posterior == pytest.approx(model.log_posterior_)
+
+
+def test_rules_are_read_as_if_and_else(rules):
+    lines = [line.text for line in rules.report().lines]
+    assert lines[0].startswith("if ")
+    assert all(line.startswith("else if ") for line in lines[1:-1])
+    assert lines[-1] == "else"
+
+
+def test_chains_that_do_not_agree_are_a_warning():
+    with pytest.warns(SearchWarning, match="The chains do not agree yet"):
+        SparseRuleList(iterations=10).fit(TITANIC)
+
+
+def test_mined_antecedents_have_their_support_and_come_back_from_a_file(tmp_path):
+    model = SparseRuleList(min_support=0.1, max_rules=2).fit(TITANIC)
+    assert sum(model.antecedents_) < 28
+    for rule in model.structure_.rules:
+        held = sum(w for row, w in counted(model) if all(low <= row[f] <= high for f, low, high in rule))
+        assert held >= 0.1 * 2201
+    model.save(tmp_path / "list.json")
+    assert load(tmp_path / "list.json").posterior_ == model.posterior_
+
+
+@pytest.mark.parametrize("start", ["tree", "list", "structure"])
+@pytest.mark.filterwarnings("ignore:The chains do not agree")
+def test_a_search_can_start_from_a_tree_or_a_list(rules, start):
+    tree = GreedyTree().fit(TITANIC)
+    model = SparseRuleList(
+        warm_start_from={"tree": tree, "list": rules, "structure": tree.structure_}[start], iterations=2_000
+    ).fit(TITANIC)
+    assert model.log_posterior_ >= SparseRuleList(max_rules=1).fit(TITANIC).log_posterior_
+
+
+def test_a_start_on_another_domain_is_refused(rules):
+    with pytest.raises(DataError, match="another domain"):
+        SparseRuleList(warm_start_from=rules).fit(TITANIC.select("class", "sex"))
+
+
+def test_the_command_line_fits_a_list():
+    arguments = ["fit", "titanic", "--method", "list", "--max-rules", "2", "--seed", "1", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "sparsedensity", *arguments], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert len(json.loads(done.stdout)["leaves"]) == 3
