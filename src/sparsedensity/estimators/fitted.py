@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +17,12 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import ColumnsError, DataError, ParameterError, warn
 from sparsedensity.estimators import frames
 from sparsedensity.estimators.events import Event, column_of, event_weights, plain
-from sparsedensity.estimators.explanation import Explanation
+from sparsedensity.estimators.shown import ShownDensity
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.encode import UNKNOWN, encode_column, unknown_value
 from sparsedensity.posterior import Posterior
-from sparsedensity.report import html, model, text
+from sparsedensity.report import model
+from sparsedensity.report.explanation import Explanation
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.words import count, counted
 from sparsedensity.search import Found
@@ -33,7 +32,7 @@ MOST_COMBINATIONS = 1_000_000
 MOST_SAMPLES = 2**31 - 1
 
 
-class FittedDensity(DensityMixin, BaseEstimator):
+class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
     """A density that is constant in each of a few leaves, once it is fitted."""
 
     title: ClassVar[str]
@@ -186,21 +185,11 @@ class FittedDensity(DensityMixin, BaseEstimator):
             ("Search", _search_in_words(found)),
         )
         title = f"{self.title} with {self._size_in_words()}"
-        return Report(title, facts, model.lines_of(self.structure_), self.leaves_, model.features_of(domain))
+        lines, features = model.lines_of(self.structure_), model.features_of(domain)
+        return Report(title, facts, lines, self.leaves_, features, self.structure_)
 
     def _size_in_words(self) -> str:
         return counted(self.n_leaves_, "leaf", "leaves")
-
-    def to_text(self, width: int | None = None) -> str:
-        """The model in words, in the width of the terminal."""
-        return text.render(self.report(), width=width)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The report as one self-contained page; written to a file if a path is given."""
-        page = html.render(self.report())
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
 
     @cached_property
     def _leaves(self) -> tuple[Leaf, ...]:

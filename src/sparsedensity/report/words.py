@@ -19,6 +19,8 @@ LONGEST_LABEL = 60
 LONGEST_LIST = 12
 """Of more values than this only the first few are named."""
 NAMED = 4
+LONGEST_HINT = 1000
+"""Nobody reads a hint that is longer than this."""
 
 
 def some_values(feature: Feature, codes: Collection[int], among: Collection[int] | None = None) -> str:
@@ -39,7 +41,21 @@ def condition(feature: Feature, codes: Collection[int], among: Collection[int] |
     return f"{printable(feature.name)} is {some_values(feature, codes, among)}"
 
 
-def one_value(feature: Feature, value: Value) -> str:
+def spelt_out(feature: Feature, codes: Collection[int]) -> str:
+    """A condition with every value named, however many there are: what a shortened one stands for.
+
+    >>> spelt_out(Feature.nominal("class", ("1st", "2nd", "3rd", "crew")), {0, 1, 2})
+    'class is 1st, 2nd or 3rd'
+    """
+    if feature.ordered:
+        values = _ranged(feature, sorted(codes))
+    else:
+        *some, last = [one_value(feature, feature.values[code], LONGEST_HINT) for code in sorted(codes)]
+        values = f"{', '.join(some)} or {last}" if some else last
+    return printable(f"{printable(feature.name, LONGEST_HINT)} is {values}", LONGEST_HINT)
+
+
+def one_value(feature: Feature, value: Value, longest: int = LONGEST_LABEL) -> str:
     """One value in words."""
     if value is None:
         return "missing"
@@ -48,7 +64,7 @@ def one_value(feature: Feature, value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     text = number(value) if isinstance(value, float) else str(value)
-    return printable(text if text.strip() == text and text else f'"{text}"')
+    return printable(text if text.strip() == text and text else f'"{text}"', longest)
 
 
 def number(x: float) -> str:
@@ -68,6 +84,15 @@ def count(x: float) -> str:
 def counted(n: float, one: str, many: str) -> str:
     """A number with its noun: 1 leaf, 9 leaves."""
     return f"{count(n)} {one if n == 1 else many}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, to three digits.
+
+    >>> percent(0.38943), percent(0.0000012), percent(1.0)
+    ('38.9 %', '0.000120 %', '100 %')
+    """
+    return f"{100 * share:#.3g}".removesuffix(".") + " %"
 
 
 def from_log(log: float) -> str:
