@@ -17,9 +17,10 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import ColumnsError, DataError, ParameterError, warn
 from sparsedensity.estimators import frames
 from sparsedensity.estimators.events import Event, column_of, event_weights, plain
+from sparsedensity.estimators.explaining import explain_rows
 from sparsedensity.estimators.shown import ShownDensity
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
-from sparsedensity.ingest.encode import UNKNOWN, encode_column, unknown_value
+from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import model
 from sparsedensity.report.explanation import Explanation
@@ -152,26 +153,10 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
         }
 
     def explain(self, X: Any) -> list[Explanation]:
-        """For every row the path in words, its leaf, and how unusual it is."""
+        """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
         check_is_fitted(self)
         source = open_source(X)
-        encoded = self._encode_source(source)
-        leaves = self.density_.leaf_numbers(encoded.codes)
-        paths = {leaf: model.path_of(self.structure_, leaf) for leaf in np.unique(leaves[~encoded.outside]).tolist()}
-        strange = _first_unknowns(source, self.domain_, encoded, self.unknown == "nearest")
-        return [
-            Explanation(row, None, (), 0.0, -math.inf, 1.0, strange[row])
-            if row in strange
-            else Explanation(
-                row,
-                leaf,
-                paths[leaf],
-                float(self.density_.probabilities[leaf]),
-                float(self.density_.log_densities[leaf]),
-                float(self.density_.unusualness[leaf]),
-            )
-            for row, leaf in enumerate(leaves.tolist())
-        ]
+        return explain_rows(self.density_, source, self._encode_source(source), self.unknown == "nearest")
 
     def report(self) -> Report:
         """Plain data about the fitted model, for renderers."""
@@ -242,17 +227,6 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
         out: Floats = by_leaf[self.density_.leaf_numbers(encoded.codes, jobs=self._jobs())]
         out[encoded.outside] = outside
         return out
-
-
-def _first_unknowns(source: Source, domain: Domain, encoded: Encoded, nearest: bool) -> dict[int, tuple[str, object]]:
-    """For every row outside the domain, its first column and value that put it there."""
-    strange: dict[int, tuple[str, object]] = {}
-    if not encoded.outside.any():
-        return strange
-    for feature, column in zip(domain, source, strict=True):
-        for row in np.flatnonzero(encoded.outside & (encode_column(column, feature, nearest) == UNKNOWN)).tolist():
-            strange.setdefault(row, (feature.name, column.value(row)))
-    return strange
 
 
 def generator(random_state: Any) -> np.random.Generator:

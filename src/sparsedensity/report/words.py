@@ -19,6 +19,7 @@ LONGEST_LABEL = 60
 LONGEST_LIST = 12
 """Of more values than this only the first few are named."""
 NAMED = 4
+JOINERS = "\u200c\u200d"
 LONGEST_HINT = 1000
 """Nobody reads a hint that is longer than this."""
 
@@ -95,7 +96,7 @@ def percent(share: float) -> str:
     return f"{100 * share:#.3g}".removesuffix(".") + " %"
 
 
-def from_log(log: float) -> str:
+def from_log(log: float, digits: int = 6) -> str:
     """A positive number given by its natural log, which may be far beyond a float.
 
     >>> from_log(math.log(24)), from_log(1000.0), from_log(-math.inf)
@@ -104,7 +105,7 @@ def from_log(log: float) -> str:
     if log == -math.inf:
         return "0"
     if abs(log) < math.log(1e6):
-        return f"{round(math.exp(log), 9):.6g}"
+        return f"{round(math.exp(log), 9):.{digits}g}"
     exponent = math.floor(log / math.log(10))
     return f"{math.exp(log - exponent * math.log(10)):.2f}e{exponent:+03d}"
 
@@ -112,10 +113,14 @@ def from_log(log: float) -> str:
 def printable(text: object, longest: int = LONGEST_LABEL) -> str:
     r"""Text that is safe to print: control characters are spelt out and very long labels shortened.
 
+    The joiners that emoji and some scripts are written with stay.
+
     >>> printable("a\nb\x1b[31m")
     'a\\nb\\x1b[31m'
     """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+    shown = "".join(
+        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in str(text)
+    )
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
