@@ -152,7 +152,7 @@ def test_every_branch_of_a_model_is_in_the_source_for_other_programs(titanic):
 def test_matplotlib_draws_the_same_texts(titanic):
     ax = titanic.plot()
     drawing = draw(picture_of(titanic.report()))
-    shapes = [*drawing.frame, *(s for g in drawing.groups for s in (*g.branch, *g.row))]
+    shapes = [*drawing.frame, *drawing.legend, *(s for g in drawing.groups for s in (*g.branch, *g.row))]
     assert [text.get_text() for text in ax.texts] == [s.text for s in shapes if isinstance(s, Text)]
     assert len(ax.lines) == sum(isinstance(shape, Stroke) for shape in shapes)
     assert plot.render(rules_report(), ax) is ax

@@ -81,6 +81,8 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
     """Refuse to write over the data, or two answers into one file."""
     taken = {Path(data).resolve(): f"{data} is the table that is read"}
     for output in filter(None, outputs):
+        if str(output) == "-":
+            continue
         if output.resolve() in taken:
             raise SparseDensityError(f"{taken[output.resolve()]}. Write to another file.")
         taken[output.resolve()] = f"{output} is already written to"
@@ -99,6 +101,18 @@ def save_model(model: DensityEstimator, output: Path | None, report: Path | None
         note(f"wrote {report}")
 
 
+def written(text: str, output: Path | None) -> bool:
+    """Write an answer to a file, or to standard output for none and ``-``; whether there is a file now."""
+    if output is None or str(output) == "-":
+        typer.echo(text)
+        return False
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
+    return True
+
+
 def note(text: str) -> None:
     """Say something beside the answer."""
     typer.echo(text, err=True)
@@ -111,7 +125,7 @@ def write_json(answer: Any) -> None:
 
 def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     """A table as CSV, or as Parquet where the file is called so."""
-    if output is None:
+    if output is None or str(output) == "-":
         sys.stdout.write(frame.write_csv())
         return
     try:

@@ -24,6 +24,7 @@ from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import model
 from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.facts import search_facts, search_in_words
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.words import count, counted
 from sparsedensity.search import Found
@@ -167,11 +168,12 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
         facts = (
             ("Data", f"{rows}, {counted(len(domain), 'column', 'columns')}"),
             ("Log posterior", f"{found.log_posterior:,.2f}"),
-            ("Search", _search_in_words(found)),
+            ("Search", search_in_words(found)),
         )
         title = f"{self.title} with {self._size_in_words()}"
         lines, features = model.lines_of(self.structure_), model.features_of(domain)
-        return Report(title, facts, lines, self.leaves_, features, self.structure_)
+        how = search_facts(found, self.posterior_)
+        return Report(title, facts, lines, self.leaves_, features, self.structure_, how)
 
     def _size_in_words(self) -> str:
         return counted(self.n_leaves_, "leaf", "leaves")
@@ -246,9 +248,3 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _search_in_words(found: Found) -> str:
-    limit = "; more leaves would pay, but for the limit" if found.limit_binds else ""
-    moves = counted(found.moves, "move", "moves")
-    return f"{found.method}, {found.reason} after {moves} in {found.seconds:.2g} s{limit}"

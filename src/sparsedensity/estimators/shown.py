@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,27 @@ class ShownDensity:
         """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
         return _written(svg.render(self.report()), path)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The report as one self-contained page; written to a file if a path is given."""
-        return _written(html.render(self.report()), path)
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: Any = None,
+        *,
+        sample_weight: Any = None,
+        cv: int | None = 5,
+        source: str = "",
+    ) -> str:
+        """The report as one self-contained page; written to a file if a path is given.
+
+        With the table the model was fitted on, the page also shows its most unusual records, what each leaf holds,
+        and, cross-validated in ``cv`` folds (``None`` for none), the sparsity path and how the model does against
+        two baselines. ``source`` is what the table is called.
+        """
+        report = self.report()
+        if X is not None:
+            from sparsedensity.estimators.evidence import gather
+
+            report = replace(report, evidence=gather(self, X, sample_weight, cv=cv, source=source))  # type: ignore[arg-type]
+        return _written(html.render(report), path)
 
     def to_mermaid(self) -> str:
         """The model as Mermaid source, for wikis, issues and slides."""

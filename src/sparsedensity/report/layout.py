@@ -18,8 +18,7 @@ MARGIN = 12.0
 HEAD = 46.0
 FOOT = 34.0
 TITLE = 30.0
-NUMBER = 34.0
-"""The room for the number of a leaf."""
+LEAST_STEP = 3.5
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,8 @@ class Stroke:
     colour: str
     width: float = 1.0
     dashed: bool = False
+    long: bool = False
+    """Whether it runs through all rows."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +121,14 @@ class Drawing:
     """The height of a row."""
     top: float
     """Where the first row begins."""
-    ends: tuple[float, ...]
-    """For every depth, where the columns may begin if nothing deeper is shown."""
+    bottom: float
+    """Where the last row ends."""
     deep: bool
     """Whether every spot is a row, indented by its depth."""
     frame: tuple[Shape, ...] = field(repr=False)
-    """Title, axes and legend."""
+    """Title and axes."""
+    legend: tuple[Shape, ...] = field(repr=False)
+    """What the colours mean, below the last row."""
     groups: tuple[Group, ...] = field(repr=False)
 
 
@@ -134,13 +137,13 @@ def draw(picture: Picture, style: Style | None = None) -> Drawing:
     style = style or Style()
     deep = picture.form == "tree" and _is_deep(picture, style)
     lefts, rooms = _steps(picture, style) if deep else _levels(picture, style)
-    labels = [wrapped(spot.text, rooms[spot.depth], style.font) for spot in picture.spots]
-    row = style.row + (style.font if any(len(label) > 1 for label in labels) else 0.0)
+    labels = [wrapped(spot.text, rooms[spot.depth], style.font, style.lines) for spot in picture.spots]
+    row = style.row + style.font * (max(map(len, labels), default=1) - 1)
     top = MARGIN + HEAD + (TITLE if style.title else 0.0)
     rows = [i for i in range(len(picture.spots)) if deep or picture.is_row(i)]
     heights = _heights(picture, rows, row, top)
     ends = tuple(left + room + MARGIN for left, room in zip(lefts, rooms, strict=True))
-    columns_left = max(ends) + NUMBER
+    columns_left = max(ends) + style.number
     bottom = top + len(rows) * row
     plan = _Plan(picture, style, lefts, labels, heights, max(ends), columns_left, deep)
     return Drawing(
@@ -150,22 +153,26 @@ def draw(picture: Picture, style: Style | None = None) -> Drawing:
         bottom + FOOT,
         row,
         top,
-        ends,
+        bottom,
         deep,
         tuple(_frame(picture, style, columns_left, top, bottom)),
+        tuple(_legend(picture, style, bottom)),
         tuple(plan.group(i) for i in range(len(picture.spots))),
     )
 
 
 def _is_deep(picture: Picture, style: Style) -> bool:
     """Whether a tree has too many levels to stand side by side."""
-    return max(spot.depth for spot in picture.spots) * (style.narrowest_label + style.gap) > style.widest_tree
+    return (
+        style.indented
+        or max(spot.depth for spot in picture.spots) * (style.narrowest_label + style.gap) > style.widest_tree
+    )
 
 
 def _steps(picture: Picture, style: Style) -> tuple[list[float], list[float]]:
     """Of a deep tree every spot is a row, indented by its depth; labels have what is left of the room."""
     deepest = max(spot.depth for spot in picture.spots)
-    step = min(style.step, style.widest_tree / 3 / deepest)
+    step = min(style.step, max(style.widest_tree / 3 / max(1, deepest), LEAST_STEP))
     lefts = [MARGIN + depth * step for depth in range(deepest + 1)]
     ends = [
         lefts[spot.depth] + min(text_width(spot.text, style.font), style.widest_label) + style.font
@@ -239,7 +246,7 @@ class _Plan:
         lines, font = self.labels[i], self.style.font
         colour = "soft" if spot.leaf is None and (spot.parent is None or not spot.cells) else "ink"
         first = -(len(lines) - 1) / 2 * (font + 1)
-        left = self.lefts[spot.depth]
+        left = self.lefts[spot.depth] + (2 if self.deep else 0)
         return [
             Text(left, first + n * (font + 1), line, colour, size=font, bold=spot.leaf is not None)
             for n, line in enumerate(lines)
@@ -320,7 +327,7 @@ def _marks(column: Column, cell: Cell, at: float, left: float, style: Style, col
 
 
 def _frame(picture: Picture, style: Style, left: float, top: float, bottom: float) -> list[Shape]:
-    """Title, the heads of the columns with their axes, and the legend."""
+    """Title, and the heads of the columns with their axes."""
     shapes: list[Shape] = []
     if style.title:
         shapes.append(Text(MARGIN, MARGIN + 10, picture.title, "ink", size=style.font + 4, bold=True))
@@ -329,7 +336,7 @@ def _frame(picture: Picture, style: Style, left: float, top: float, bottom: floa
         shapes.append(Text(left, top - HEAD + 14, column.title, "ink", size=style.font, bold=True))
         shapes += _axis(column, style, left, top, bottom)
         left += _width(column, style)
-    return shapes + _legend(picture, style, bottom)
+    return shapes
 
 
 def _axis(column: Column, style: Style, left: float, top: float, bottom: float) -> list[Shape]:
@@ -338,7 +345,7 @@ def _axis(column: Column, style: Style, left: float, top: float, bottom: float) 
     free = -math.inf
     for at, label in column.ticks or ((0.0, ""),):
         x, half = left + at * style.axis * column.wide, text_width(label, style.font - 2) / 2
-        shapes.append(Stroke(x, top - 8, x, bottom, "line"))
+        shapes.append(Stroke(x, top - 8, x, bottom, "line", long=True))
         if label and x - half > free:
             shapes.append(Text(x, top - 16, label, "soft", "middle", style.font - 2))
             free = x + half + 4

@@ -86,6 +86,8 @@ class Report:
     """Name, kind and values of every feature, in words."""
     structure: Structure | None = field(default=None, repr=False)
     """The tree, rule list or cells, for whoever looks up records."""
+    search: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """How the model was found, in words."""
     evidence: Evidence | None = field(default=None, repr=False)
     """What a table says about the model, where one was at hand."""
 
@@ -123,7 +125,10 @@ def lines_of(structure: Structure, at_most: int = 30) -> tuple[Line, ...]:
 
 def features_of(domain: Domain) -> tuple[tuple[str, str, str], ...]:
     """Every feature in words."""
-    return tuple((feature.name, feature.kind, words.some_values(feature, range(feature.size))) for feature in domain)
+    return tuple(
+        (words.printable(feature.name), feature.kind, words.some_values(feature, range(feature.size)))
+        for feature in domain
+    )
 
 
 def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def render(report: Report, ax: Any = None, style: Style | None = None) -> Any:
     ax.set_xlim(0, drawing.width)
     ax.set_ylim(drawing.height, 0)
     ax.set_axis_off()
-    for shape in drawing.frame:
+    for shape in (*drawing.frame, *drawing.legend):
         _draw(ax, shape, 0.0)
     for group in drawing.groups:
         for shape in (*group.branch, *group.row):
@@ -55,7 +55,7 @@ def _draw(ax: Any, shape: Shape, y: float) -> None:
             _add(ax, "Rectangle", (x, y + dy), width, height, facecolor=LIGHT[colour], linewidth=0)
         case Dot(x, dy, radius, colour):
             _add(ax, "Circle", (x, y + dy), radius, facecolor=LIGHT[colour], linewidth=0)
-        case Stroke(x1, y1, x2, y2, colour, width, dashed):
+        case Stroke(x1, y1, x2, y2, colour, width, dashed, _):
             line = {"linestyle": (0, (1, 4)) if dashed else "solid", "solid_capstyle": "butt"}
             ax.plot([x1, x2], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, **line)
         case Trunk(x, y1, y2, colour, width):

@@ -68,6 +68,31 @@ class Style:
     title: bool = True
     foldable: bool = False
     """Draw the numbers of branches too, to be shown where a branch is folded."""
+    indented: bool = False
+    """Draw every branch as a row of its own, whatever the depth."""
+    lines: int = 2
+    """The most lines of a label."""
+    number: float = 34.0
+    """The room for the number of a leaf."""
+
+
+NARROW = Style(
+    row=30.0,
+    widest_tree=150.0,
+    narrowest_label=110.0,
+    widest_label=140.0,
+    step=9.0,
+    gap=12.0,
+    widest_branch=9.0,
+    axis=34.0,
+    text=58.0,
+    title=False,
+    foldable=True,
+    indented=True,
+    lines=3,
+    number=30.0,
+)
+"""For a phone."""
 
 
 def text_width(text: str, font: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from sparsedensity.report import layout
@@ -9,6 +10,8 @@ from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Group, Shape, 
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Picture, Spot, picture_of
 from sparsedensity.report.style import DARK, LIGHT, Style
+
+ANCHORS = {"start": "", "middle": " sd-m", "end": " sd-e"}
 
 
 def render(report: Report, style: Style | None = None) -> str:
@@ -19,19 +22,35 @@ def render(report: Report, style: Style | None = None) -> str:
 def render_picture(picture: Picture, style: Style | None = None) -> str:
     """Any picture."""
     drawing = layout.draw(picture, style)
-    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="sd-picture" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="group" aria-label="{_text(picture.title)}"'
-        f"{_page_data(drawing) if drawing.style.foldable else ''}>"
+    legend = f'<g class="sd-legend">{"".join(map(_shape, drawing.legend))}</g>'
+    groups = [*(_group(drawing, group) for group in drawing.groups), legend]
+    data = _page_data(drawing) if drawing.style.foldable else ""
+    return canvas(picture.title, drawing.width, drawing.height, drawing.frame, groups, data=data)
+
+
+def canvas(
+    title: str,
+    width: float,
+    height: float,
+    frame: Iterable[Shape],
+    groups: Iterable[str] = (),
+    *,
+    role: str = "group",
+    data: str = "",
+) -> str:
+    """Shapes on their paper, with the groups that were drawn before."""
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    name = f'role="{role}" aria-label="{_text(title)}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="sd-picture" {size} {name}{data}>',
+            f"<style>{stylesheet()}</style>",
+            '<rect class="sd-paper" width="100%" height="100%"/>',
+            f'<g class="sd-frame">{"".join(map(_shape, frame))}</g>',
+            *groups,
+            "</svg>",
+        ]
     )
-    body = [
-        f"<style>{stylesheet()}</style>",
-        '<rect class="sd-paper" width="100%" height="100%"/>',
-        f'<g class="sd-frame">{"".join(map(_shape, drawing.frame))}</g>',
-        *(_group(drawing, group) for group in drawing.groups),
-    ]
-    return "\n".join([head, *body, "</svg>"])
 
 
 def stylesheet() -> str:
@@ -40,8 +59,10 @@ def stylesheet() -> str:
         f".sd-picture{{{_variables(LIGHT)}font-family:system-ui,sans-serif}}",
         f"@media (prefers-color-scheme:dark){{.sd-picture{{{_variables(DARK)}}}}}",
         ".sd-paper{fill:var(--sd-paper)}.sd-picture text{dominant-baseline:central;unicode-bidi:isolate}",
-        ".sd-b{font-weight:600}.sd-picture path{fill:none}.sd-curve{stroke-opacity:.75}",
+        ".sd-b{font-weight:600}.sd-e{text-anchor:end}.sd-m{text-anchor:middle}",
+        ".sd-picture path{fill:none}.sd-curve{stroke-opacity:.75}.sd-dash{stroke-dasharray:1 4}",
     ]
+    rules += [f".sd-{size}{{font-size:{size}px}}" for size in (10, 11, 12, 16)]
     rules += [f".sd-f-{name}{{fill:var(--sd-{name})}}.sd-s-{name}{{stroke:var(--sd-{name})}}" for name in LIGHT]
     return "".join(rules)
 
@@ -52,8 +73,8 @@ def _variables(colours: dict[str, str]) -> str:
 
 def _page_data(drawing: Drawing) -> str:
     """What a page needs to know to move rows when a branch is folded."""
-    ends = " ".join(f"{end:.1f}" for end in drawing.ends)
-    return f' data-row="{drawing.row:g}" data-top="{drawing.top:g}" data-ends="{ends}"'
+    rows = f'data-row="{drawing.row:g}" data-top="{drawing.top:g}" data-bottom="{drawing.bottom:g}"'
+    return f' {rows} data-deep="{int(drawing.deep)}"'
 
 
 def _group(drawing: Drawing, group: Group) -> str:
@@ -62,18 +83,17 @@ def _group(drawing: Drawing, group: Group) -> str:
     cells = f'<g class="sd-row">{"".join(map(_shape, group.row))}</g>' if group.row else ""
     data, hidden = "", ""
     if drawing.style.foldable:
-        data = _spot_data(drawing, group, spot)
+        data = _spot_data(group, spot)
         hidden = "" if drawing.picture.is_row(group.spot) else ' style="display:none"'
         cells = cells.replace('class="sd-row"', f'class="sd-row"{hidden}', 1)
     title = _title(drawing.picture, spot)
     return f'<g class="sd-spot" transform="translate(0 {group.y:.1f})"{data}>{title}{branch}{cells}</g>'
 
 
-def _spot_data(drawing: Drawing, group: Group, spot: Spot) -> str:
+def _spot_data(group: Group, spot: Spot) -> str:
     parent = "" if spot.parent is None else f' data-parent="{spot.parent}"'
     leaf = "" if spot.leaf is None else f' data-leaf="{spot.leaf}"'
-    folds = "" if drawing.picture.is_row(group.spot) else ' data-folds="1"'
-    return f' data-spot="{group.spot}" data-depth="{spot.depth}" data-offset="{group.offset:.2f}"{parent}{leaf}{folds}'
+    return f' data-depth="{spot.depth}" data-offset="{group.offset:.2f}" data-share="{spot.share:.4g}"{parent}{leaf}'
 
 
 def _title(picture: Picture, spot: Spot) -> str:
@@ -87,28 +107,24 @@ def _title(picture: Picture, spot: Spot) -> str:
 def _shape(shape: Shape) -> str:
     match shape:
         case Text(x, y, text, colour, anchor, size, bold):
-            weight = " sd-b" if bold else ""
-            placed = "" if anchor == "start" else f' text-anchor="{anchor}"'
-            return (
-                f'<text class="sd-f-{colour}{weight}" x="{x:.1f}" y="{y:.1f}" font-size="{size:g}"{placed}>'
-                f"{_text(text)}</text>"
-            )
+            classes = f"sd-f-{colour} sd-{size:g}{' sd-b' if bold else ''}{ANCHORS[anchor]}"
+            height = "" if y == 0 else f' y="{y:.1f}"'
+            return f'<text class="{classes}" x="{x:.1f}"{height}>{_text(text)}</text>'
         case Box(x, y, width, height, colour):
             return f'<rect class="sd-f-{colour}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
         case Dot(x, y, radius, colour):
             return f'<circle class="sd-f-{colour}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
-        case Stroke(x1, y1, x2, y2, colour, width, dashed):
-            dashes = ' stroke-dasharray="1 4"' if dashed else ""
-            return (
-                f'<path class="sd-s-{colour}" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" '
-                f'stroke-width="{width:.2f}"{dashes}/>'
-            )
+        case Stroke(x1, y1, x2, y2, colour, width, dashed, long):
+            classes = f"sd-s-{colour}{' sd-dash' if dashed else ''}{' sd-long' if long else ''}"
+            thick = "" if width == 1 else f' stroke-width="{width:.2f}"'
+            return f'<path class="{classes}" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"{thick}/>'
         case Curve(x1, y1, x2, y2, colour, width):
             middle = (x1 + x2) / 2
             path = f"M{x1:.1f} {y1:.1f}C{middle:.1f} {y1:.1f} {middle:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
             return f'<path class="sd-curve sd-s-{colour}" d="{path}" stroke-width="{width:.2f}"/>'
         case Trunk(x, y1, y2, colour, width):
-            return f'<path class="sd-s-{colour}" d="M{x:.1f} {y1:.1f}L{x:.1f} {y2:.1f}" stroke-width="{width:.2f}"/>'
+            path = f"M{x:.1f} {y1:.1f}L{x:.1f} {y2:.1f}"
+            return f'<path class="sd-trunk sd-s-{colour}" d="{path}" stroke-width="{width:.2f}"/>'
 
 
 def _text(text: str) -> str:

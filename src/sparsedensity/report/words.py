@@ -68,6 +68,19 @@ def one_value(feature: Feature, value: Value, longest: int = LONGEST_LABEL) -> s
     return printable(text if text.strip() == text and text else f'"{text}"', longest)
 
 
+def plain_value(value: object, longest: int = LONGEST_LABEL) -> str:
+    """A value of a table as it stands there: numbers short, missing by its name.
+
+    >>> plain_value(None), plain_value(31.5), plain_value(True), plain_value("crew")
+    ('missing', '31.5', 'true', 'crew')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "missing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return printable(number(value) if isinstance(value, float) else value, longest)
+
+
 def number(x: float) -> str:
     """A number as short as it can be said: whole numbers in full, others to ten digits.
 
