@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
+from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.model import Report
 
 
@@ -48,6 +49,19 @@ class ShownDensity:
 
             report = replace(report, evidence=gather(self, X, sample_weight, cv=cv, source=source))  # type: ignore[arg-type]
         return _written(html.render(report), path)
+
+    def compare(self, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
+        """Where another table differs from the one the model was fitted to, leaf by leaf.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> people = datasets.load("titanic")
+        >>> crew = people.filter(people["class"] == "crew")
+        >>> GreedyTree().fit(people).compare(crew).p_value < 1e-6
+        True
+        """
+        from sparsedensity.estimators.comparing import compare
+
+        return compare(self, X, sample_weight, source)  # type: ignore[arg-type]
 
     def to_mermaid(self) -> str:
         """The model as Mermaid source, for wikis, issues and slides."""

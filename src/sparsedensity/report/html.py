@@ -47,8 +47,8 @@ def render(report: Report) -> str:
         report=report,
         form=picture.form if len(report.leaves) > 1 else "cells",
         evidence=evidence,
-        picture=Markup(svg.render_picture(picture, Style(title=False, foldable=True))),  # noqa: S704 escapes by itself
-        narrow=Markup(svg.render_picture(_narrow(picture), NARROW)),  # noqa: S704
+        picture=svg.markup(picture, Style(title=False, foldable=True)),
+        narrow=svg.markup(_narrow(picture), NARROW),
         chart=None if path is None or len(path) < 2 else Markup(chart.render(path)),  # noqa: S704
         path=path,
         common=nlargest(NAMED_LEAVES, shown, key=lambda leaf: leaf.probability),

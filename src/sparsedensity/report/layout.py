@@ -354,7 +354,7 @@ def _axis(column: Column, style: Style, left: float, top: float, bottom: float) 
 
 def _width(column: Column, style: Style) -> float:
     """The axis of a column and the text beside it."""
-    return style.axis * column.wide + style.text
+    return style.axis * column.wide + style.text * column.wordy
 
 
 def _legend(picture: Picture, style: Style, bottom: float) -> list[Shape]:

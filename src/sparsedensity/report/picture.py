@@ -47,6 +47,8 @@ class Column:
     ticks: tuple[tuple[float, str], ...] = ()
     wide: float = 1.0
     """How much wider than others its axis is."""
+    wordy: float = 1.0
+    """How much wider than others its texts are."""
 
 
 @dataclass(frozen=True)

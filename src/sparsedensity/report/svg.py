@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from markupsafe import Markup
+
 from sparsedensity.report import layout
 from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Group, Shape, Stroke, Text, Trunk
 from sparsedensity.report.model import Report
@@ -26,6 +28,11 @@ def render_picture(picture: Picture, style: Style | None = None) -> str:
     groups = [*(_group(drawing, group) for group in drawing.groups), legend]
     data = _page_data(drawing) if drawing.style.foldable else ""
     return canvas(picture.title, drawing.width, drawing.height, drawing.frame, groups, data=data)
+
+
+def markup(picture: Picture, style: Style | None = None) -> Markup:
+    """A picture that may stand in a page as it is: every text in it is escaped."""
+    return Markup(render_picture(picture, style))  # noqa: S704
 
 
 def canvas(

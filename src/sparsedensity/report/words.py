@@ -106,7 +106,7 @@ def percent(share: float) -> str:
     >>> percent(0.38943), percent(0.0000012), percent(1.0)
     ('38.9 %', '0.000120 %', '100 %')
     """
-    return f"{100 * share:#.3g}".removesuffix(".") + " %"
+    return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
 
 
 def from_log(log: float, digits: int = 6) -> str:
