@@ -75,6 +75,7 @@ def test_a_saved_model_reads_as_approved(models, name, tmp_path):
     for leaf in document["leaves"]:
         for key in ("probability", "density", "log_volume"):
             leaf[key] = None if leaf[key] is None else float(f"{leaf[key]:.9g}")
+        leaf["interval"] = [float(f"{end:.6g}") for end in leaf["interval"]]
     document["search"]["log_posterior"] = float(f"{document['search']['log_posterior']:.9g}")
     approved(f"{name}.json", json.dumps(document, indent=1, ensure_ascii=False))
 

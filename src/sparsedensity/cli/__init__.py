@@ -11,7 +11,7 @@ import warnings
 
 import typer
 
-from sparsedensity.cli import datasets, fit, path, report, sample, score, show
+from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.version import __version__
 
@@ -29,7 +29,10 @@ VERBS = {
     "path": path,
     "report": report,
     "score": score,
+    "explain": explain,
+    "compare": compare,
     "sample": sample,
+    "evaluate": evaluate,
     "datasets": datasets,
 }
 for name, verb in VERBS.items():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.report.saved import SavedModel
 
 
 class Data(NamedTuple):
@@ -33,28 +34,27 @@ def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = 
     """A file, standard input (``-``) or a bundled data set."""
     with working(f"reading {name}"):
         frame = _read(name, None)
-    for column in [*([] if weight is None else [weight]), *(drop or [])]:
-        if column not in frame.columns:
-            raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
-    weights = None
-    if weight is not None:
-        if not frame[weight].dtype.is_numeric():
-            raise DataError(f"The weight column {weight!r} holds {frame[weight].dtype}, not numbers.")
-        if frame[weight].null_count():
-            raise DataError(f"The weight column {weight!r} has missing values. Fill them in.")
-        weights = frame[weight].to_numpy()
+    for column in drop or []:
+        _check_column(frame, column, name)
+    weights = None if weight is None else _weights(frame, weight, name)
     unused = {*(drop or []), *([] if weight is None else [weight])}
     return Data(frame.drop(unused), weights, Path(name).name)
 
 
-def read_rows(name: str, domain: Domain) -> pl.DataFrame:
+def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
     """The columns that a model knows, in its order; others are left out with a note."""
     with working(f"reading {name}"):
         frame = _read(name, domain)
+    weights = None if weight is None else _weights(frame, weight, name)
+    return Data(known_columns(frame, name, domain, weight), weights, Path(name).name)
+
+
+def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | None = None) -> pl.DataFrame:
+    """The part of a table that a model knows."""
     lacking = [column for column in domain.names if column not in frame.columns]
     if lacking:
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
-    extra = [column for column in frame.columns if column not in domain.names]
+    extra = [column for column in frame.columns if column not in (*domain.names, weight)]
     if extra:
         note(f"columns the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
@@ -138,7 +138,7 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     note(f"wrote {output}")
 
 
-def leaves_as_json(model: DensityEstimator) -> list[dict[str, Any]]:
+def leaves_as_json(model: DensityEstimator | SavedModel) -> list[dict[str, Any]]:
     """Every leaf as plain data."""
     return [
         {
@@ -155,11 +155,11 @@ def leaves_as_json(model: DensityEstimator) -> list[dict[str, Any]]:
     ]
 
 
-def model_as_json(model: DensityEstimator) -> dict[str, Any]:
-    """A fitted model as plain data."""
+def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
+    """A fitted or saved model as plain data."""
     search = model.search_
     return {
-        "model": type(model).__name__,
+        "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
         "search": {
@@ -173,6 +173,20 @@ def model_as_json(model: DensityEstimator) -> dict[str, Any]:
         },
         "leaves": leaves_as_json(model),
     }
+
+
+def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
+    _check_column(frame, column, name)
+    if not frame[column].dtype.is_numeric():
+        raise DataError(f"The weight column {column!r} holds {frame[column].dtype}, not numbers.")
+    if frame[column].null_count():
+        raise DataError(f"The weight column {column!r} has missing values. Fill them in.")
+    return frame[column].to_numpy()
+
+
+def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
+    if column not in frame.columns:
+        raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
 
 
 def _read(name: str, domain: Domain | None) -> pl.DataFrame:
