@@ -41,6 +41,15 @@ def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = 
     return Data(frame.drop(unused), weights, Path(name).name)
 
 
+def complete_data(incomplete: str) -> list[str]:
+    """What a shell offers for DATA: bundled names and files."""
+    from sparsedensity import datasets
+
+    folder = Path(incomplete) if incomplete.endswith(("/", "\\")) else Path(incomplete).parent
+    files = [f"{path}/" if path.is_dir() else str(path) for path in sorted(folder.glob("*"))]
+    return [name for name in (*datasets.NAMES, *files) if name.startswith(incomplete)]
+
+
 def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
     """The columns that a model knows, in its order; others are left out with a note."""
     with working(f"reading {name}"):
