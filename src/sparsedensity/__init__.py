@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from sparsedensity import datasets
     from sparsedensity.domain import Domain, Feature
     from sparsedensity.estimators import Explanation, GreedyTree, Histogram, load
+    from sparsedensity.report.comparison import Comparison
     from sparsedensity.report.model import Leaf
 
 _HOMES = {
+    "Comparison": "sparsedensity.report.comparison",
     "Domain": "sparsedensity.domain",
     "Explanation": "sparsedensity.estimators",
     "Feature": "sparsedensity.domain",
@@ -30,6 +32,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "Domain",
     "Explanation",
     "Feature",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,15 @@ def test_a_saved_model_reads_as_approved(models, name, tmp_path):
         leaf["interval"] = [float(f"{end:.6g}") for end in leaf["interval"]]
     document["search"]["log_posterior"] = float(f"{document['search']['log_posterior']:.9g}")
     approved(f"{name}.json", json.dumps(document, indent=1, ensure_ascii=False))
+
+
+@pytest.mark.parametrize("name", ["titanic.svg", "path.svg", "compare.svg"])
+def test_the_pictures_of_the_documentation_are_those_the_library_draws(name):
+    """``make pictures`` draws them anew."""
+    docs = HERE.parents[1] / "docs"
+    assert runpy.run_path(str(docs / "pictures.py"))["pictures"]()[name] + "\n" == (docs / name).read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_rule_list_reads_as_approved():

@@ -116,7 +116,7 @@ def written(text: str, output: Path | None) -> bool:
         typer.echo(text)
         return False
     try:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
     except OSError as error:
         raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
     return True

@@ -12,7 +12,7 @@ from sparsedensity.report.style import text_width
 from sparsedensity.report.svg import canvas
 
 WIDTH, HEIGHT = 700.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 200.0, 16.0, 44.0
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 200.0, 34.0, 44.0
 
 
 class _Axes:
@@ -57,6 +57,7 @@ def _values(point: PathPoint) -> Iterator[float]:
 def _frame(axes: _Axes, unit: str) -> Iterator[Shape]:
     bottom = HEIGHT - BOTTOM
     yield Stroke(LEFT, bottom, WIDTH - RIGHT, bottom, "soft")
+    yield Text(LEFT - 40, 12, "log-likelihood per row", "soft")
     yield Text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, unit, "soft", "middle")
     for value in _round_numbers(axes.low, axes.high):
         yield Stroke(LEFT, axes.y(value), WIDTH - RIGHT, axes.y(value), "line")
