@@ -69,6 +69,18 @@ def test_an_svg_is_well_formed_and_names_every_leaf(report):
     assert len(list(root.iter(f"{SVG}circle"))) >= sum(leaf.probability > 0 for leaf in report.leaves)
 
 
+@given(reports(), st.integers(1, 6))
+def test_a_pruned_picture_has_few_rows_and_loses_nothing(report, most):
+    whole, part = picture_of(report), picture_of(report, most)
+    rows = [i for i in range(len(part.spots)) if part.is_row(i)]
+    widest = max((len(children) for children in whole.children), default=0)
+    assert len(rows) <= max(most, widest)
+    assert sum(part.spots[i].share for i in rows) == pytest.approx(whole.spots[0].share)
+    assert all(-1e-9 <= cell.at <= 1 + 1e-9 for i in rows for cell in part.spots[i].cells if cell.at is not None)
+    if len(report.leaves) <= most:
+        assert part == whole
+
+
 def test_the_width_of_a_branch_is_its_share_and_its_colour_its_density(titanic):
     drawing = draw(picture_of(titanic.report()))
     curves = [shape for group in drawing.groups for shape in group.branch if isinstance(shape, Curve)]

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -70,11 +71,24 @@ def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | 
 
 
 def load_model(path: Path) -> DensityEstimator:
-    """A saved model."""
+    """A saved model, from a file or from standard input (``-``)."""
     from sparsedensity.estimators import load
 
-    model: DensityEstimator = load(path)
+    with model_file(path) as file:
+        model: DensityEstimator = load(file)
     return model
+
+
+@contextmanager
+def model_file(path: Path) -> Iterator[Path]:
+    """The file of a model; what comes from standard input is put into one for as long as it is read."""
+    if str(path) != "-":
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "standard-input.json"
+        file.write_bytes(sys.stdin.buffer.read())
+        yield file
 
 
 @contextmanager
@@ -99,7 +113,11 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
 
 def save_model(model: DensityEstimator, output: Path | None, report: Path | None) -> None:
     """Write a model and its report, where they were asked for."""
-    if output is not None:
+    if output is not None and str(output) == "-":
+        with TemporaryDirectory() as folder:
+            model.save(Path(folder) / "model.json")
+            typer.echo((Path(folder) / "model.json").read_text(encoding="utf-8"), nl=False)
+    elif output is not None:
         model.save(output)
         note(f"saved {output}")
     if report is not None:

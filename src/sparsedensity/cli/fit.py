@@ -30,5 +30,5 @@ def command(
     save_model(model, output, report)
     if json:
         write_json(model_as_json(model))
-    elif not options.quiet:
+    elif not options.quiet and str(output) != "-":
         typer.echo(model.to_text())

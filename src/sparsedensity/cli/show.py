@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import load_model, model_as_json, note, write_json, written
+from sparsedensity.cli.data import load_model, model_as_json, model_file, note, write_json, written
 
 if TYPE_CHECKING:
     from sparsedensity.report.model import Report
@@ -18,7 +18,9 @@ EXAMPLES = (
     "sparsedensity show model.json --as svg -o model.svg"
 )
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`.")]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`; - for standard input.")
+]
 
 
 class Form(StrEnum):
@@ -43,7 +45,8 @@ def command(
     """Show a saved model: its leaves with probability, density, volume and count."""
     from sparsedensity.report import saved
 
-    shown = saved.read(model) or load_model(model)
+    with model_file(model) as file:
+        shown = saved.read(file) or load_model(file)
     if json:
         write_json(model_as_json(shown))
     elif written(_render(shown.report(), form, width), output):

@@ -223,7 +223,7 @@ def _picture(comparison: Comparison) -> Picture:
         parts.append([outside])
     rows = comparison.differences
     largest = max(max(d.expected, d.observed) for d in rows) or 1.0
-    loudest = max([LOUD, *(abs(d.difference) for d in rows)])
+    loudest = max([LOUD, *(abs(_sum(comparison, own)[2]) for own in parts if own)])
     heaviest = max(d.weight for d in rows) or 1.0
 
     def drawn(spot: Spot, own: Sequence[Difference]) -> Spot:
@@ -239,12 +239,12 @@ def _picture(comparison: Comparison) -> Picture:
             cells=(
                 Cell(
                     f"{100 * expected:#.3g} → {100 * observed:#.3g}".replace(". ", " ").removesuffix("."),
-                    min(1.0, expected / largest),
-                    min(1.0, observed / largest),
+                    expected / largest,
+                    observed / largest,
                     title=said,
                 ),
                 Cell(f"{score:+.1f}", 0.5 + max(-1.0, min(1.0, score / loudest)) / 2),
-                Cell(words.count(weight), min(1.0, weight / heaviest)),
+                Cell(words.count(weight), weight / heaviest),
             ),
         )
 

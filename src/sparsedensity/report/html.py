@@ -23,6 +23,8 @@ from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
 NAMED_LEAVES = 5
 """How many of the most common and of the rarest leaves are named."""
 NAMED_CONDITIONS = 5
+MOST_ROWS = 120
+"""Of larger trees the smallest branches are one row each, so that the page stays below a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class ScoreRow:
 
 def render(report: Report) -> str:
     """The page about a model."""
-    picture = picture_of(report)
+    picture = picture_of(report, MOST_ROWS)
     shown = [leaf for leaf in report.leaves if leaf.volume > 0 and leaf.probability > 0]
     evidence = report.evidence
     path = None if evidence is None else evidence.path

@@ -43,6 +43,8 @@ class Box:
     width: float
     height: float
     colour: str
+    column: int | None = None
+    """The column whose bar it is."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +186,9 @@ def _steps(picture: Picture, style: Style) -> tuple[list[float], list[float]]:
 def _levels(picture: Picture, style: Style) -> tuple[list[float], list[float]]:
     """Where the labels of every depth begin, and the room they have."""
     deepest = max((spot.depth for spot in picture.spots), default=0)
-    most = style.widest_tree
+    most = style.widest_tree * 2 / 3
     if picture.form == "tree":
+        most = style.widest_tree
         most = min(max(most / max(1, deepest), style.narrowest_label), style.widest_label)
     lefts, rooms, left = [], [], MARGIN
     for depth in range(deepest + 1):
@@ -295,24 +298,24 @@ class _Plan:
         number = "" if spot.leaf is None else str(spot.leaf)
         shapes.append(Text(self.columns_left - 12, 0.0, number, "soft", "end", self.style.font - 1))
         left = self.columns_left
-        for column, cell in zip(self.picture.columns, spot.cells, strict=True):
-            shapes += self._cell(column, cell, spot, left)
+        for n, (column, cell) in enumerate(zip(self.picture.columns, spot.cells, strict=True)):
+            shapes += self._cell(n, column, cell, spot, left)
             left += _width(column, self.style)
         return shapes
 
-    def _cell(self, column: Column, cell: Cell, spot: Spot, left: float) -> list[Shape]:
+    def _cell(self, n: int, column: Column, cell: Cell, spot: Spot, left: float) -> list[Shape]:
         """The mark of a number on its axis, and the number itself to the right of it."""
         text = Text(left + _width(column, self.style) - 16, 0.0, cell.text, "ink", "end", self.style.font - 1)
-        marks = [] if cell.at is None else _marks(column, cell, cell.at, left, self.style, shade(spot.shade))
+        marks = [] if cell.at is None else _marks(n, column, cell, cell.at, left, self.style, shade(spot.shade))
         return [*marks, text]
 
 
-def _marks(column: Column, cell: Cell, at: float, left: float, style: Style, colour: str) -> list[Shape]:
+def _marks(n: int, column: Column, cell: Cell, at: float, left: float, style: Style, colour: str) -> list[Shape]:
     room = style.axis * column.wide
     x = left + at * room
     match column.mark:
         case "bar":
-            return [Box(left, -5.0, max(0.75, x - left), 10.0, "bar")]
+            return [Box(left, -5.0, max(0.75, x - left), 10.0, "bar", n)]
         case "point":
             dot = Dot(x, 0.0, 3.5, colour)
             if cell.low is None or cell.high is None:
@@ -320,7 +323,7 @@ def _marks(column: Column, cell: Cell, at: float, left: float, style: Style, col
             return [Stroke(left + max(0.0, cell.low) * room, 0.0, left + cell.high * room, 0.0, colour, 2.0), dot]
         case "pair":
             second = max(0.75, (cell.low or 0.0) * room)
-            return [Box(left, -7.0, max(0.75, x - left), 6.0, "soft"), Box(left, 1.0, second, 6.0, "bar")]
+            return [Box(left, -7.0, max(0.75, x - left), 6.0, "soft", n), Box(left, 1.0, second, 6.0, "bar", n)]
         case "swing":
             middle = left + room / 2
             return [Box(min(middle, x), -5.0, max(0.75, abs(x - middle)), 10.0, colour)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.report import words
-from sparsedensity.report.model import Leaf, Report
+from sparsedensity.report.model import Leaf, Report, conditions_in_words
 from sparsedensity.report.picture import dense_text
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -19,9 +19,14 @@ from sparsedensity.table import Floats
 MOST_CHOICES = 200
 """A column with more values offers one choice for all values that the model treats alike."""
 MOST_LEAVES = 2000
+MOST_TEXT = 250_000
+FEW_CONDITIONS = 4
+"""Where all conditions of all leaves are more text than a page should hold, only the first of each are told."""
 SPECIAL_COLUMNS = 8
 SPECIAL_VALUES = 5
 """Of a leaf, the columns that differ most from all records are shown, with their most frequent values."""
+MOST_SPECIAL = 1000
+"""Where there are many leaves, fewer columns of each, so that the page stays small."""
 
 
 def page_data(report: Report) -> str:
@@ -30,7 +35,7 @@ def page_data(report: Report) -> str:
     known = structure is not None and len(report.leaves) <= MOST_LEAVES
     data: dict[str, Any] = {"leaves": [], "features": [], "structure": None, "special": []}
     if known and structure is not None:
-        data["leaves"] = [_leaf(leaf) for leaf in report.leaves]
+        data["leaves"] = _leaves(structure, report.leaves)
         if sum(structure.domain.sizes) <= MOST_LEAVES or not isinstance(structure, Cells):
             data["features"] = [_feature(structure, i) for i in range(len(structure.domain))]
             data["structure"] = _structure(structure)
@@ -40,10 +45,22 @@ def page_data(report: Report) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _leaf(leaf: Leaf) -> dict[str, Any]:
+def _leaves(structure: Structure, leaves: tuple[Leaf, ...]) -> list[dict[str, Any]]:
+    conditions = [conditions_in_words(structure, leaf.number) for leaf in leaves]
+    if sum(len(text) for own in conditions for text in own) > MOST_TEXT:
+        conditions = [_first(own) for own in conditions]
+    return [_leaf(leaf, own) for leaf, own in zip(leaves, conditions, strict=True)]
+
+
+def _first(conditions: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(conditions) - FEW_CONDITIONS
+    return conditions if more <= 0 else (*conditions[:FEW_CONDITIONS], words.counted(more, "condition", "conditions"))
+
+
+def _leaf(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
     low, high = leaf.interval
     return {
-        "conditions": [str(condition) for condition in leaf.conditions],
+        "conditions": conditions,
         "probability": words.percent(leaf.probability),
         "interval": f"{words.percent(low)} to {words.percent(high)}",
         "density": dense_text(leaf.log_density),
@@ -100,12 +117,13 @@ def _structure(structure: Structure) -> dict[str, Any]:
 def _special(domain: Domain, weights: Floats) -> list[list[Any]]:
     """For every leaf the columns whose values differ most from those of all records."""
     overall = _shares(domain, weights.sum(axis=0, keepdims=True))[0]
-    return [[] if not own.any() else _special_columns(domain, own, overall) for own in _shares(domain, weights)]
+    most = max(1, min(SPECIAL_COLUMNS, MOST_SPECIAL // len(weights)))
+    return [[] if not own.any() else _special_columns(domain, own, overall, most) for own in _shares(domain, weights)]
 
 
-def _special_columns(domain: Domain, own: Floats, overall: Floats) -> list[Any]:
+def _special_columns(domain: Domain, own: Floats, overall: Floats, most: int) -> list[Any]:
     distances = np.add.reduceat(np.abs(own - overall), domain.starts[:-1])
-    columns = [int(i) for i in np.argsort(-distances, kind="stable")[:SPECIAL_COLUMNS]]
+    columns = [int(i) for i in np.argsort(-distances, kind="stable")[:most]]
     return [[words.printable(domain[i].name), _special_values(domain, i, own, overall)] for i in columns]
 
 

@@ -141,7 +141,16 @@ def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
             if node.is_leaf and node.number == leaf:
                 pairs = itertools.pairwise(above)
                 return tuple(_branch(parent, child) for parent, child in pairs)
-    return tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
+    return conditions_in_words(structure, leaf)
+
+
+def conditions_in_words(structure: Structure, leaf: int) -> tuple[str, ...]:
+    """What makes a record belong to one leaf; for a rule list also that no rule above takes it."""
+    own = tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
+    if not isinstance(structure, RuleList) or leaf == 0:
+        return own
+    above = words.counted(leaf, "rule", "rules")
+    return ("no rule applies",) if leaf == structure.n_rules else (f"not taken by the {above} above", *own)
 
 
 def _tree_lines(tree: Tree) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -108,29 +108,68 @@ class Part:
         return math.log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
 
 
-def picture_of(report: Report) -> Picture:
-    """The picture of a model: probability, density with its interval, volume and count of every leaf."""
+def picture_of(report: Report, most_rows: int | None = None) -> Picture:
+    """The picture of a model: probability, density with its interval, volume and count of every leaf.
+
+    With a limit on the rows, the smallest branches of a larger tree are one row each.
+    """
     spots, below = spots_of(report.lines, report.structure)
     parts = [together([report.leaves[leaf] for leaf in leaves]) for leaves in below]
-    rows = [part for part, spot in zip(parts, spots, strict=True) if part is not None and spot.leaf is not None]
+    shares = [0.0 if part is None else part.probability for part in parts]
+    wide = tuple(replace(spot, share=share) for spot, share in zip(spots, shares, strict=True))
+    bare = Picture(report.title, form_of(report.structure), wide, ())
+    if most_rows is not None:
+        bare, kept = pruned(bare, most_rows)
+        parts = [parts[i] for i in kept]
+    rows = [part for i, part in enumerate(parts) if part is not None and bare.is_row(i)]
+    inner = [part for spot, part in zip(bare.spots, parts, strict=True) if part is not None and spot.depth > 0]
     shade = _shades([part.log_density for part in rows])
-    columns, cells = _columns(rows)
-    drawn = tuple(
-        spot
-        if part is None
-        else Spot(
-            spot.text,
-            spot.full,
-            spot.parent,
-            spot.depth,
-            spot.leaf,
-            part.probability,
-            shade(part.log_density),
-            tuple(cell(part) for cell in cells),
-        )
-        for spot, part in zip(spots, parts, strict=True)
-    )
-    return Picture(report.title, form_of(report.structure), drawn, columns)
+    columns, cells = _columns(rows, [*rows, *inner])
+
+    def drawn(spot: Spot, part: Part | None) -> Spot:
+        if part is None:
+            return spot
+        return replace(spot, shade=shade(part.log_density), cells=tuple(cell(part) for cell in cells))
+
+    return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)))
+
+
+def pruned(picture: Picture, most: int) -> tuple[Picture, list[int]]:
+    """The picture with its smallest branches as one row each, until there are few enough; which spots are left."""
+    rows = sum(map(picture.is_row, range(len(picture.spots))))
+    below = [int(not children) for children in picture.children]
+    for i in reversed(range(1, len(picture.spots))):
+        below[picture.spots[i].parent or 0] += below[i]
+    closed: dict[int, int] = {}
+    inner = [i for i, children in enumerate(picture.children) if children and picture.spots[i].parent is not None]
+    for i in sorted(inner, key=lambda i: (picture.spots[i].share, -i)):
+        if rows <= most:
+            break
+        inside = [j for j in closed if _is_above(picture, i, j)]
+        rows -= below[i] - sum(closed.pop(j) - 1 for j in inside) - 1
+        closed[i] = below[i]
+    return _without(picture, closed)
+
+
+def _is_above(picture: Picture, i: int, j: int) -> bool:
+    """Whether one spot is on the way to another."""
+    place: int | None = j
+    while place is not None and place > i:
+        place = picture.spots[place].parent
+    return place == i
+
+
+def _without(picture: Picture, closed: dict[int, int]) -> tuple[Picture, list[int]]:
+    """The picture without what lies below some spots, which say how many leaves they stand for."""
+    places: dict[int, int] = {}
+    spots: list[Spot] = []
+    for i, spot in enumerate(picture.spots):
+        if spot.parent is not None and (spot.parent in closed or spot.parent not in places):
+            continue
+        places[i] = len(spots)
+        text = f"{spot.text} ({closed[i]} leaves)" if i in closed else spot.text
+        spots.append(replace(spot, text=text, parent=None if spot.parent is None else places[spot.parent]))
+    return replace(picture, spots=tuple(spots)), list(places)
 
 
 def form_of(structure: Structure | None) -> Form:
@@ -172,16 +211,21 @@ def together(leaves: Sequence[Leaf]) -> Part | None:
     )
 
 
-def _columns(rows: Sequence[Part]) -> tuple[tuple[Column, ...], tuple[Callable[[Part], Cell], ...]]:
-    """The four columns of a model with what makes a cell of each."""
+def _columns(
+    rows: Sequence[Part], parts: Sequence[Part]
+) -> tuple[tuple[Column, ...], tuple[Callable[[Part], Cell], ...]]:
+    """The four columns of a model with what makes a cell of each.
+
+    The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.
+    """
     ends = [_log(end) - part.log_volume for part in rows for end in part.interval or ()]
     dense, dense_ticks = _log_axis([part.log_density for part in rows] + ends)
-    volume, volume_ticks = _log_axis([part.log_volume for part in rows])
+    volume, volume_ticks = _log_axis([part.log_volume for part in parts])
     likeliest = max((part.probability for part in rows), default=1.0) or 1.0
     heaviest = max((part.weight for part in rows), default=1.0) or 1.0
 
     def probability(part: Part) -> Cell:
-        return Cell(words.percent(part.probability), _share(part.probability, likeliest), title=_interval(part))
+        return Cell(words.percent(part.probability), part.probability / likeliest, title=_interval(part))
 
     def density(part: Part) -> Cell:
         low, high = (dense(_log(end) - part.log_volume) for end in part.interval or (0.0, 0.0))
@@ -192,13 +236,13 @@ def _columns(rows: Sequence[Part]) -> tuple[tuple[Column, ...], tuple[Callable[[
         return Cell(words.from_log(part.log_volume), volume(part.log_volume))
 
     def count(part: Part) -> Cell:
-        return Cell(words.count(part.weight), _share(part.weight, heaviest))
+        return Cell(words.count(part.weight), part.weight / heaviest)
 
     columns = (
-        Column("probability", "bar"),
+        Column("probability", "bar", wordy=0.9),
         Column("density", "point", dense_ticks, wide=1.9),
-        Column("volume", "point", volume_ticks),
-        Column("count", "bar"),
+        Column("volume", "point", volume_ticks, wordy=0.95),
+        Column("count", "bar", wordy=0.85),
     )
     return columns, (probability, density, size, count)
 
@@ -220,10 +264,6 @@ def _density_interval(part: Part) -> str:
         return ""
     low, high = (dense_text(_log(end) - part.log_volume) for end in part.interval)
     return f"95 % credible interval {low} to {high}"
-
-
-def _share(value: float, most: float) -> float:
-    return min(1.0, max(0.0, value / most))
 
 
 def _log(value: float) -> float:

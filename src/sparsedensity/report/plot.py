@@ -51,7 +51,7 @@ def _draw(ax: Any, shape: Shape, y: float) -> None:
                 va="center",
                 parse_math=False,
             )
-        case Box(x, dy, width, height, colour):
+        case Box(x, dy, width, height, colour, _):
             _add(ax, "Rectangle", (x, y + dy), width, height, facecolor=LIGHT[colour], linewidth=0)
         case Dot(x, dy, radius, colour):
             _add(ax, "Circle", (x, y + dy), radius, facecolor=LIGHT[colour], linewidth=0)

@@ -36,7 +36,7 @@ DARK = {
     "shade5": "#74b1e0",
     "shade6": "#7fb6ff",
 }
-BOLD = 1.06
+BOLD = 1.1
 SHADES = 7
 """From amber for rare to blue for common: the pair that every kind of colour blindness keeps apart."""
 
@@ -56,7 +56,7 @@ class Style:
     widest_tree: float = 720.0
     """The room that the labels of a tree share."""
     narrowest_label: float = 96.0
-    widest_label: float = 240.0
+    widest_label: float = 250.0
     gap: float = 44.0
     """Between the labels of a branch and those of the next: the room of the curve."""
     step: float = 16.0
@@ -137,4 +137,4 @@ def _character_width(character: str) -> float:
         return 0.36
     if character in "mwMW@%":
         return 0.88
-    return 0.68 if character.isupper() else 0.57
+    return 0.7 if character.isupper() else 0.6

@@ -117,8 +117,10 @@ def _shape(shape: Shape) -> str:
             classes = f"sd-f-{colour} sd-{size:g}{' sd-b' if bold else ''}{ANCHORS[anchor]}"
             height = "" if y == 0 else f' y="{y:.1f}"'
             return f'<text class="{classes}" x="{x:.1f}"{height}>{_text(text)}</text>'
-        case Box(x, y, width, height, colour):
-            return f'<rect class="sd-f-{colour}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+        case Box(x, y, width, height, colour, column):
+            bar = "" if column is None else f" sd-c{column}"
+            place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+            return f'<rect class="sd-f-{colour}{bar}" {place}/>'
         case Dot(x, y, radius, colour):
             return f'<circle class="sd-f-{colour}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
         case Stroke(x1, y1, x2, y2, colour, width, dashed, long):

@@ -103,9 +103,11 @@ def counted(n: float, one: str, many: str) -> str:
 def percent(share: float) -> str:
     """A share in percent, to three digits.
 
-    >>> percent(0.38943), percent(0.0000012), percent(1.0)
-    ('38.9 %', '0.000120 %', '100 %')
+    >>> percent(0.38943), percent(0.0000012), percent(0.99999), percent(1.0)
+    ('38.9 %', '0.000120 %', 'over 99.9 %', '100 %')
     """
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
     return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
 
 

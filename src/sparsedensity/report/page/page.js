@@ -9,7 +9,7 @@
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     return made;
   };
-  const percent = (share) => `${Number((100 * share).toPrecision(3))} %`;
+  const percent = (share) => (share >= 0.9995 && share < 1 ? "over 99.9 %" : `${Number((100 * share).toPrecision(3))} %`);
 
   // The picture: folding, moving with the keyboard, choosing a leaf.
   class Picture {
@@ -36,6 +36,7 @@
         group, curve, children: [], folded: false, y: 0,
         parent: number("parent"), leaf: number("leaf"), depth: number("depth"), offset: number("offset"),
         share: number("share"), cells: group.querySelector(".sd-row"), trunk: group.querySelector(".sd-trunk"),
+        bars: [...group.querySelectorAll("rect[class*=sd-c]")].map((bar) => ({ bar, column: bar.classList[1], width: Number(bar.getAttribute("width")) })),
         ends: curve ? curve.getAttribute("d").match(/-?[\d.]+/g).map(Number) : null,
       };
     }
@@ -102,6 +103,7 @@
       }
       for (const spot of this.spots) spot.group.style.display = "none";
       for (const spot of shown) this.show(spot);
+      this.scale(rows);
       this.finish(this.top + rows.length * this.row);
     }
 
@@ -126,6 +128,20 @@
     }
 
     count(spot) { return spot.children.length ? spot.children.reduce((sum, child) => sum + this.count(child), 0) : 1; }
+
+    // A folded branch holds more than any leaf: the longest bar that is shown has the length of the axis.
+    scale(rows) {
+      const longest = (spots) => {
+        const found = {};
+        for (const { column, width } of spots.flatMap((spot) => spot.bars)) found[column] = Math.max(found[column] || 0, width);
+        return found;
+      };
+      this.axes ??= longest(this.spots.filter((spot) => !spot.children.length));
+      const now = longest(rows.filter((spot) => spot.cells && spot.cells.style.display !== "none"));
+      for (const { bar, column, width } of rows.flatMap((spot) => spot.bars)) {
+        bar.setAttribute("width", width * Math.min(1, this.axes[column] / now[column]));
+      }
+    }
 
     // The paper, the axes and the legend end where the rows do.
     finish(bottom) {
