@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
 from sparsedensity.report import graphviz, mermaid, plot, svg
 from sparsedensity.report.layout import Curve, Stroke, Text, draw
 from sparsedensity.report.picture import picture_of
@@ -29,11 +30,9 @@ def titanic():
 @st.composite
 def reports(draw):
     """The report of a small tree or list with any weights."""
-    from sparsedensity.posterior import LeafSparse, SparseRules
-
     domain = draw(domains())
     if draw(st.booleans()):
-        structure, posterior = draw(trees(domain)), LeafSparse()
+        structure, posterior = draw(trees(domain)), draw(st.sampled_from([LeafSparse(), BranchSparse()]))
     else:
         structure, posterior = draw(rule_lists(domain)), SparseRules.on(domain)
     weights = draw(st.lists(st.integers(0, 50), min_size=structure.n_leaves, max_size=structure.n_leaves))
