@@ -111,8 +111,8 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
         taken[output.resolve()] = f"{output} is already written to"
 
 
-def save_model(model: DensityEstimator, output: Path | None, report: Path | None) -> None:
-    """Write a model and its report, where they were asked for."""
+def save_model(model: DensityEstimator, output: Path | None, report: Path | None, table: Data | None = None) -> None:
+    """Write a model and its report, where they were asked for; with the table the report tells more."""
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.json")
@@ -121,11 +121,12 @@ def save_model(model: DensityEstimator, output: Path | None, report: Path | None
         model.save(output)
         note(f"saved {output}")
     if report is not None:
-        try:
-            model.to_html(report)
-        except OSError as error:
-            raise SparseDensityError(f"{report} cannot be written: {error.strerror or error}.") from None
-        note(f"wrote {report}")
+        if table is None:
+            page = model.to_html()
+        else:
+            page = model.to_html(None, table.frame, sample_weight=table.weights, cv=None, source=table.name)
+        if written(page, report):
+            note(f"wrote {report}")
 
 
 def written(text: str, output: Path | None) -> bool:

@@ -168,11 +168,11 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
         facts = (
             ("Data", f"{rows}, {counted(len(domain), 'column', 'columns')}"),
             ("Log posterior", f"{found.log_posterior:,.2f}"),
-            ("Search", search_in_words(found)),
+            ("Search", search_in_words(found, found.structure)),
         )
         title = f"{self.title} with {self._size_in_words()}"
         lines, features = model.lines_of(self.structure_), model.features_of(domain)
-        how = search_facts(found, self.posterior_)
+        how = search_facts(found, found.structure, self.posterior_)
         return Report(title, facts, lines, self.leaves_, features, self.structure_, how)
 
     def _size_in_words(self) -> str:

@@ -6,20 +6,22 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sparsedensity.report import words
+from sparsedensity.structures import RuleList, Structure
 
 Facts = tuple[tuple[str, str], ...]
 
 
-def search_in_words(search: Any, unit: str = "leaves") -> str:
+def search_in_words(search: Any, structure: Structure) -> str:
     """One line: the method, why it stopped, after how much."""
+    unit = "rules" if isinstance(structure, RuleList) else "leaves"
     limit = f"; more {unit} would pay, but for the limit" if search.limit_binds else ""
     moves = words.counted(search.moves, "move", "moves")
     return f"{search.method}, {search.reason} after {moves} in {search.seconds:.2g} s{limit}"
 
 
-def search_facts(search: Any, posterior: Any = None, unit: str = "leaves") -> Facts:
+def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Facts:
     """Everything that tells how far the model can be trusted to be the best there is."""
-    facts = [("Search", search_in_words(search, unit)), ("Log posterior", f"{search.log_posterior:,.4f}")]
+    facts = [("Search", search_in_words(search, structure)), ("Log posterior", f"{search.log_posterior:,.4f}")]
     if posterior is not None and is_dataclass(posterior):
         facts.append(("Prior", _prior(posterior)))
     facts.append(("Best possible", _optimality(search)))

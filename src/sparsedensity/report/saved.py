@@ -58,7 +58,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     facts = (
         ("Data", f"{rows}, {words.counted(len(domain), 'column', 'columns')}"),
         ("Log posterior", f"{search.log_posterior:,.2f}"),
-        ("Search", search_in_words(search)),
+        ("Search", search_in_words(search, structure)),
     )
     report = Report(
         document["title"],
@@ -67,7 +67,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
         leaves,
         model.features_of(domain),
         structure,
-        search_facts(search),
+        search_facts(search, structure),
     )
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(str(document["model"]), search, size, leaves, report)
