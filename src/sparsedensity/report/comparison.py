@@ -75,7 +75,7 @@ class Comparison:
     def verdict(self) -> str:
         """What the test says, in words."""
         if self.p_value < 0.001:
-            return "The table differs from what the model was fitted to, beyond any doubt."
+            return "The table differs from what the model was fitted to: chance does this less than once in a thousand."
         if self.p_value < 0.05:
             return "The table probably differs from what the model was fitted to."
         return "No difference shows that could not be an accident."
