@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -281,9 +282,10 @@ def _render_text(comparison: Comparison, width: int) -> str:
         cells.append(_cells(outside))
     sizes = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     space = min(width - sum(sizes) - 2 * len(sizes), max(len(text) for text, _ in rows))
-    lines = [f"{comparison.source or 'Another table'} against: {comparison.title}"]
-    lines += [f"{name}: {value}" for name, value in comparison.facts]
-    lines += [comparison.verdict, "", _line("", heads, space, sizes)]
+    head = [f"{comparison.source or 'Another table'} against: {comparison.title}"]
+    head += [f"{name}: {value}" for name, value in comparison.facts]
+    lines = [textwrap.fill(line, width, subsequent_indent="  ") for line in (*head, comparison.verdict)]
+    lines += ["", _line("", heads, space, sizes)]
     for (text, _), own in zip(rows, cells, strict=True):
         *above, end = wrap(text, space)
         lines += [*above, _line(end, own, space, sizes)]
