@@ -7,10 +7,12 @@ BIN := $(VENV)/Scripts
 endif
 READY := $(VENV)/ready
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test check bench pictures lock clean
 
 demo: $(READY)
-	$(BIN)/sparsedensity fit titanic --output titanic.json --report titanic.html
+	$(BIN)/sparsedensity fit titanic --output titanic.json
+	$(BIN)/sparsedensity show titanic.json --as svg --output docs/titanic.svg
+	$(BIN)/sparsedensity report titanic --output titanic.html
 
 test: $(READY) check
 	$(BIN)/python -m pytest
@@ -20,6 +22,10 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Every picture of the README and the guide.
+pictures: $(READY)
+	$(BIN)/python docs/pictures.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

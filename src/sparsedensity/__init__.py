@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         SparseRuleList,
         load,
     )
+    from sparsedensity.report.comparison import Comparison
     from sparsedensity.report.model import Leaf
 
 _HOMES = {
     "BranchSparseTree": "sparsedensity.estimators",
+    "Comparison": "sparsedensity.report.comparison",
     "Domain": "sparsedensity.domain",
     "Explanation": "sparsedensity.estimators",
     "Feature": "sparsedensity.domain",
@@ -42,6 +44,7 @@ _HOMES = {
 
 __all__ = [
     "BranchSparseTree",
+    "Comparison",
     "Domain",
     "Explanation",
     "Feature",

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
-from sparsedensity.kernels import rows as row_kernels
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -38,6 +37,8 @@ class Table:
     @classmethod
     def of(cls, domain: Domain, codes: Codes, weights: Floats | None = None) -> Table:
         """Collapse equal rows and add up their weights."""
+        from sparsedensity.kernels import rows as row_kernels  # the compiler takes long to load
+
         codes = np.ascontiguousarray(codes, domain.code_type)
         group = np.empty(len(codes), np.uint32)
         first = row_kernels.group_rows(codes, _free_slots(len(codes)), group)
@@ -57,12 +58,16 @@ class RowIndex:
     """Finds rows of codes among the distinct rows of a table."""
 
     def __init__(self, codes: Codes) -> None:
+        from sparsedensity.kernels import rows as row_kernels
+
         self.codes = np.ascontiguousarray(codes)
         self.slots = _free_slots(len(codes))
         row_kernels.index_rows(self.codes, self.slots)
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
         """The position of each row, or -1 where it is not there."""
+        from sparsedensity.kernels import rows as row_kernels
+
         found = np.empty(len(codes), np.int64)
         codes = np.ascontiguousarray(codes, self.codes.dtype)
         row_kernels.find_rows(self.slots, self.codes, codes, found)
@@ -71,6 +76,8 @@ class RowIndex:
 
 def _free_slots(rows: int) -> NDArray[np.uint32]:
     """An empty hash table, at most half full when all rows are in it; its size is a power of two."""
+    from sparsedensity.kernels import rows as row_kernels
+
     if rows >= row_kernels.FREE:
         raise DataError(f"A table of {rows:,} rows is more than memory engines take: at most 4 billion.")
     return np.full(1 << max(4, (2 * rows - 1).bit_length()), row_kernels.FREE, np.uint32)

@@ -56,6 +56,13 @@ def test_asking_for_help_loads_nothing_heavy(arguments):
     assert loaded_by(call) == []
 
 
+def test_showing_a_saved_model_loads_nothing_heavy(tmp_path):
+    sparsedensity.GreedyTree().fit(sparsedensity.datasets.load("titanic")).save(tmp_path / "m.json")
+    for form in ("text", "svg", "html"):
+        words = ["sparsedensity", "show", str(tmp_path / "m.json"), "--as", form]
+        assert loaded_by(f"import sys; sys.argv = {words!r}; from sparsedensity.cli import main; main()") == []
+
+
 @pytest.mark.parametrize("name", sparsedensity.__all__)
 def test_every_public_name_is_there_and_documented(name):
     thing = getattr(sparsedensity, name)

@@ -2,18 +2,15 @@
 
 import json
 import os
+import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.density import Density
-from sparsedensity.domain import Domain, Feature
-from sparsedensity.posterior import SparseRules
-from sparsedensity.report import model, text
-from sparsedensity.report.model import Report
-from sparsedensity.structures import Condition, RuleList
+from sparsedensity.report import svg, text
+from tests.report.models import rules_report
 
 HERE = Path(__file__).parent
 
@@ -79,25 +76,25 @@ def test_a_saved_model_reads_as_approved(models, name, tmp_path):
     for leaf in document["leaves"]:
         for key in ("probability", "density", "log_volume"):
             leaf[key] = None if leaf[key] is None else float(f"{leaf[key]:.9g}")
+        leaf["interval"] = [float(f"{end:.6g}") for end in leaf["interval"]]
     document["search"]["log_posterior"] = float(f"{document['search']['log_posterior']:.9g}")
     approved(f"{name}.json", json.dumps(document, indent=1, ensure_ascii=False))
 
 
+@pytest.mark.parametrize("name", ["titanic.svg", "path.svg", "compare.svg"])
+def test_the_pictures_of_the_documentation_are_those_the_library_draws(name):
+    """``make pictures`` draws them anew."""
+    docs = HERE.parents[1] / "docs"
+    assert runpy.run_path(str(docs / "pictures.py"))["pictures"]()[name] + "\n" == (docs / name).read_text(
+        encoding="utf-8"
+    )
+
+
 def test_a_rule_list_reads_as_approved():
-    domain = Domain(
-        (
-            Feature.nominal("class", ("1st", "2nd", "3rd", "crew")),
-            Feature.nominal("sex", ("female", "male")),
-            Feature.continuous("fare", (0, 10, 20, 50, 100)),
-        )
-    )
-    rules = RuleList.of(
-        domain,
-        [[Condition(0, 3, 3), Condition(1, 1, 1)], [Condition(2, 1, 2)], [Condition(1, 0, 0), Condition(2, 3, 3)]],
-    )
-    weights = np.array([862.0, 400.0, 139.0, 800.0])
-    posterior = SparseRules.on(domain)
-    density = Density(rules, weights, posterior.log_probabilities(rules, weights))
-    leaves = model.leaves_of(density, posterior.intervals(rules, weights))
-    report = Report("A rule list", (), model.lines_of(rules), leaves, model.features_of(domain))
-    approved("rules-80.txt", text.render(report, width=80))
+    approved("rules-80.txt", text.render(rules_report(), width=80))
+
+
+@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram", "rules"])
+def test_a_picture_is_as_approved(models, name):
+    report = rules_report() if name == "rules" else models[name].report()
+    approved(f"{name}.svg", svg.render(report))

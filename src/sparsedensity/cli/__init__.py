@@ -11,7 +11,7 @@ import warnings
 
 import typer
 
-from sparsedensity.cli import datasets, fit, path, sample, score, show
+from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.version import __version__
 
@@ -23,7 +23,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-VERBS = {"fit": fit, "show": show, "path": path, "score": score, "sample": sample, "datasets": datasets}
+VERBS = {
+    "fit": fit,
+    "show": show,
+    "path": path,
+    "report": report,
+    "score": score,
+    "explain": explain,
+    "compare": compare,
+    "sample": sample,
+    "evaluate": evaluate,
+    "datasets": datasets,
+}
 for name, verb in VERBS.items():
     app.command(name, epilog=verb.EXAMPLES)(verb.command)
 

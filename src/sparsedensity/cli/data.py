@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.report.saved import SavedModel
 
 
 class Data(NamedTuple):
@@ -33,39 +35,60 @@ def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = 
     """A file, standard input (``-``) or a bundled data set."""
     with working(f"reading {name}"):
         frame = _read(name, None)
-    for column in [*([] if weight is None else [weight]), *(drop or [])]:
-        if column not in frame.columns:
-            raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
-    weights = None
-    if weight is not None:
-        if not frame[weight].dtype.is_numeric():
-            raise DataError(f"The weight column {weight!r} holds {frame[weight].dtype}, not numbers.")
-        if frame[weight].null_count():
-            raise DataError(f"The weight column {weight!r} has missing values. Fill them in.")
-        weights = frame[weight].to_numpy()
+    for column in drop or []:
+        _check_column(frame, column, name)
+    weights = None if weight is None else _weights(frame, weight, name)
     unused = {*(drop or []), *([] if weight is None else [weight])}
     return Data(frame.drop(unused), weights, Path(name).name)
 
 
-def read_rows(name: str, domain: Domain) -> pl.DataFrame:
+def complete_data(incomplete: str) -> list[str]:
+    """What a shell offers for DATA: bundled names and files."""
+    from sparsedensity import datasets
+
+    folder = Path(incomplete) if incomplete.endswith(("/", "\\")) else Path(incomplete).parent
+    files = [f"{path}/" if path.is_dir() else str(path) for path in sorted(folder.glob("*"))]
+    return [name for name in (*datasets.NAMES, *files) if name.startswith(incomplete)]
+
+
+def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
     """The columns that a model knows, in its order; others are left out with a note."""
     with working(f"reading {name}"):
         frame = _read(name, domain)
+    weights = None if weight is None else _weights(frame, weight, name)
+    return Data(known_columns(frame, name, domain, weight), weights, Path(name).name)
+
+
+def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | None = None) -> pl.DataFrame:
+    """The part of a table that a model knows."""
     lacking = [column for column in domain.names if column not in frame.columns]
     if lacking:
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
-    extra = [column for column in frame.columns if column not in domain.names]
+    extra = [column for column in frame.columns if column not in (*domain.names, weight)]
     if extra:
         note(f"columns the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
 
 
 def load_model(path: Path) -> DensityEstimator:
-    """A saved model."""
+    """A saved model, from a file or from standard input (``-``)."""
     from sparsedensity.estimators import load
 
-    model: DensityEstimator = load(path)
+    with model_file(path) as file:
+        model: DensityEstimator = load(file)
     return model
+
+
+@contextmanager
+def model_file(path: Path) -> Iterator[Path]:
+    """The file of a model; what comes from standard input is put into one for as long as it is read."""
+    if str(path) != "-":
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "standard-input.json"
+        file.write_bytes(sys.stdin.buffer.read())
+        yield file
 
 
 @contextmanager
@@ -81,22 +104,41 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
     """Refuse to write over the data, or two answers into one file."""
     taken = {Path(data).resolve(): f"{data} is the table that is read"}
     for output in filter(None, outputs):
+        if str(output) == "-":
+            continue
         if output.resolve() in taken:
             raise SparseDensityError(f"{taken[output.resolve()]}. Write to another file.")
         taken[output.resolve()] = f"{output} is already written to"
 
 
-def save_model(model: DensityEstimator, output: Path | None, report: Path | None) -> None:
-    """Write a model and its report, where they were asked for."""
-    if output is not None:
+def save_model(model: DensityEstimator, output: Path | None, report: Path | None, table: Data | None = None) -> None:
+    """Write a model and its report, where they were asked for; with the table the report tells more."""
+    if output is not None and str(output) == "-":
+        with TemporaryDirectory() as folder:
+            model.save(Path(folder) / "model.json")
+            typer.echo((Path(folder) / "model.json").read_text(encoding="utf-8"), nl=False)
+    elif output is not None:
         model.save(output)
         note(f"saved {output}")
     if report is not None:
-        try:
-            model.to_html(report)
-        except OSError as error:
-            raise SparseDensityError(f"{report} cannot be written: {error.strerror or error}.") from None
-        note(f"wrote {report}")
+        if table is None:
+            page = model.to_html()
+        else:
+            page = model.to_html(None, table.frame, sample_weight=table.weights, cv=None, source=table.name)
+        if written(page, report):
+            note(f"wrote {report}")
+
+
+def written(text: str, output: Path | None) -> bool:
+    """Write an answer to a file, or to standard output for none and ``-``; whether there is a file now."""
+    if output is None or str(output) == "-":
+        typer.echo(text)
+        return False
+    try:
+        output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
+    return True
 
 
 def note(text: str) -> None:
@@ -111,7 +153,7 @@ def write_json(answer: Any) -> None:
 
 def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     """A table as CSV, or as Parquet where the file is called so."""
-    if output is None:
+    if output is None or str(output) == "-":
         sys.stdout.write(frame.write_csv())
         return
     try:
@@ -124,7 +166,7 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     note(f"wrote {output}")
 
 
-def leaves_as_json(model: DensityEstimator) -> list[dict[str, Any]]:
+def leaves_as_json(model: DensityEstimator | SavedModel) -> list[dict[str, Any]]:
     """Every leaf as plain data."""
     return [
         {
@@ -141,11 +183,11 @@ def leaves_as_json(model: DensityEstimator) -> list[dict[str, Any]]:
     ]
 
 
-def model_as_json(model: DensityEstimator) -> dict[str, Any]:
-    """A fitted model as plain data."""
+def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
+    """A fitted or saved model as plain data."""
     search = model.search_
     return {
-        "model": type(model).__name__,
+        "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
         "search": {
@@ -159,6 +201,20 @@ def model_as_json(model: DensityEstimator) -> dict[str, Any]:
         },
         "leaves": leaves_as_json(model),
     }
+
+
+def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
+    _check_column(frame, column, name)
+    if not frame[column].dtype.is_numeric():
+        raise DataError(f"The weight column {column!r} holds {frame[column].dtype}, not numbers.")
+    if frame[column].null_count():
+        raise DataError(f"The weight column {column!r} has missing values. Fill them in.")
+    return frame[column].to_numpy()
+
+
+def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
+    if column not in frame.columns:
+        raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
 
 
 def _read(name: str, domain: Domain | None) -> pl.DataFrame:

@@ -26,9 +26,9 @@ def command(
 ) -> None:
     """Fit a density to a table and print it."""
     check_outputs(data, output, report)
-    model, _ = options.fit(data)
-    save_model(model, output, report)
+    model, table = options.fit(data)
+    save_model(model, output, report, table)
     if json:
         write_json(model_as_json(model))
-    elif not options.quiet:
+    elif not options.quiet and str(output) != "-":
         typer.echo(model.to_text())

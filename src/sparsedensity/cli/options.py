@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from sparsedensity.cli.data import Data, note, read_data
+from sparsedensity.cli.data import Data, complete_data, note, read_data
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ DataName = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A CSV or Parquet file, - for CSV on standard input, or a bundled name (see `sparsedensity datasets`).",
+        autocompletion=complete_data,
     ),
 ]
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsedensity.cli.data import check_outputs, load_model, note, read_rows, working, write_json, write_table
+from sparsedensity.cli.explain import show_cards
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
+if TYPE_CHECKING:
+    from sparsedensity.estimators import DensityEstimator
+
 EXAMPLES = (
-    "Examples: sparsedensity score model.json people.csv -o scores.csv · sparsedensity score model.json titanic --json"
+    "Examples: sparsedensity score model.json people.csv -o scores.csv · sparsedensity score model.json titanic --json "
+    "· sparsedensity score model.json huge.csv --top 20"
 )
 
 
@@ -22,7 +29,10 @@ def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write CSV or Parquet here instead.")] = None,
     keep: Annotated[bool, typer.Option("--keep-columns", help="Write the columns of the table too.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Threads; -1 for all cores.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print only the totals, as JSON.")] = False,
+    top: Annotated[
+        int | None, typer.Option("--top", help="Only the most unusual rows, with reasons; reads in parts.", min=1)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print only the totals, or the top rows, as JSON.")] = False,
 ) -> None:
     """Score every row: its leaf, its log density, and how unusual it is (0 the most common, 1 the rarest)."""
     import numpy as np
@@ -32,7 +42,10 @@ def command(
     fitted = load_model(model)
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)
-    rows = read_rows(data, fitted.domain_)
+    if top is not None:
+        _show_top(fitted, data, top, output, json)
+        return
+    rows = read_rows(data, fitted.domain_).frame
     with working("scoring"):
         leaves = fitted.apply(rows)
     outside = leaves < 0
@@ -53,3 +66,34 @@ def command(
     scores = pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual})
     write_table(pl.concat([rows, scores], how="horizontal") if keep else scores, output)
     note(f"{len(logs):,} rows, log-likelihood {total:,.2f}, {total / len(logs):.4f} a row")
+
+
+def _show_top(fitted: DensityEstimator, data: str, top: int, output: Path | None, json: bool) -> None:
+    """The most unusual rows of a table of any size, with reasons."""
+    import polars as pl
+
+    from sparsedensity.cli.top import most_unusual
+
+    with working(f"reading {data}"):
+        rows, numbers, total, outside = most_unusual(fitted, data, top)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        explained = [replace(e, row=number) for e, number in zip(fitted.explain(rows), numbers, strict=True)]
+    if output is None:
+        show_cards(explained, rows, None, json)
+    else:
+        reasons = pl.DataFrame(
+            {
+                "row": numbers,
+                "leaf": [e.leaf for e in explained],
+                "log_density": [e.log_density for e in explained],
+                "unusualness": [e.unusualness for e in explained],
+                "reason": [e.reason for e in explained],
+                "change": [None if e.change is None else str(e.change) for e in explained],
+            }
+        )
+        write_table(pl.concat([rows, reasons], how="horizontal"), output)
+    note(
+        f"the {len(numbers):,} most unusual of {total:,} rows"
+        + (f"; {outside:,} lie outside the domain" * bool(outside))
+    )

@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import load_model, model_as_json, write_json
+from sparsedensity.cli.data import load_model, model_as_json, model_file, note, write_json, written
 
-EXAMPLES = "Examples: sparsedensity show model.json · sparsedensity show model.json --json"
+if TYPE_CHECKING:
+    from sparsedensity.report.model import Report
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`.")]
+EXAMPLES = (
+    "Examples: sparsedensity show model.json · sparsedensity show model.json --json · "
+    "sparsedensity show model.json --as svg -o model.svg"
+)
+
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`; - for standard input.")
+]
+
+
+class Form(StrEnum):
+    """What a model can be shown as."""
+
+    text = "text"
+    svg = "svg"
+    html = "html"
+    mermaid = "mermaid"
+    graphviz = "graphviz"
 
 
 def command(
     model: ModelFile,
+    form: Annotated[Form, typer.Option("--as", help="Words, a picture, a page, or source for other programs.")] = (
+        Form.text
+    ),
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here instead.")] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Show a saved model: its leaves with probability, density, volume and count."""
-    fitted = load_model(model)
+    from sparsedensity.report import saved
+
+    with model_file(model) as file:
+        shown = saved.read(file) or load_model(file)
     if json:
-        write_json(model_as_json(fitted))
-    else:
-        typer.echo(fitted.to_text(width))
+        write_json(model_as_json(shown))
+    elif written(_render(shown.report(), form, width), output):
+        note(f"wrote {output}")
+
+
+def _render(report: Report, form: Form, width: int | None) -> str:
+    import importlib
+
+    if form == Form.text:
+        from sparsedensity.report import text
+
+        return text.render(report, width=width)
+    rendered: str = importlib.import_module(f"sparsedensity.report.{form}").render(report)
+    return rendered

@@ -2,12 +2,12 @@
 
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
-from sparsedensity.estimators.explanation import Explanation
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.estimators.saving import ESTIMATORS, load
+from sparsedensity.report.explanation import Explanation
 
 __all__ = [
     "ESTIMATORS",

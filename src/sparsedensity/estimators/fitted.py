@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +17,14 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import ColumnsError, DataError, ParameterError, warn
 from sparsedensity.estimators import frames
 from sparsedensity.estimators.events import Event, column_of, event_weights, plain
-from sparsedensity.estimators.explanation import Explanation
+from sparsedensity.estimators.explaining import explain_rows
+from sparsedensity.estimators.shown import ShownDensity
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
-from sparsedensity.ingest.encode import UNKNOWN, encode_column, unknown_value
+from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
-from sparsedensity.report import html, model, text
+from sparsedensity.report import model
+from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.facts import search_facts, search_in_words
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.words import count, counted
 from sparsedensity.search import Found
@@ -33,7 +34,7 @@ MOST_COMBINATIONS = 1_000_000
 MOST_SAMPLES = 2**31 - 1
 
 
-class FittedDensity(DensityMixin, BaseEstimator):
+class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
     """A density that is constant in each of a few leaves, once it is fitted."""
 
     title: ClassVar[str]
@@ -153,26 +154,10 @@ class FittedDensity(DensityMixin, BaseEstimator):
         }
 
     def explain(self, X: Any) -> list[Explanation]:
-        """For every row the path in words, its leaf, and how unusual it is."""
+        """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
         check_is_fitted(self)
         source = open_source(X)
-        encoded = self._encode_source(source)
-        leaves = self.density_.leaf_numbers(encoded.codes)
-        paths = {leaf: model.path_of(self.structure_, leaf) for leaf in np.unique(leaves[~encoded.outside]).tolist()}
-        strange = _first_unknowns(source, self.domain_, encoded, self.unknown == "nearest")
-        return [
-            Explanation(row, None, (), 0.0, -math.inf, 1.0, strange[row])
-            if row in strange
-            else Explanation(
-                row,
-                leaf,
-                paths[leaf],
-                float(self.density_.probabilities[leaf]),
-                float(self.density_.log_densities[leaf]),
-                float(self.density_.unusualness[leaf]),
-            )
-            for row, leaf in enumerate(leaves.tolist())
-        ]
+        return explain_rows(self.density_, source, self._encode_source(source), self.unknown == "nearest")
 
     def report(self) -> Report:
         """Plain data about the fitted model, for renderers."""
@@ -183,24 +168,15 @@ class FittedDensity(DensityMixin, BaseEstimator):
         facts = (
             ("Data", f"{rows}, {counted(len(domain), 'column', 'columns')}"),
             ("Log posterior", f"{found.log_posterior:,.2f}"),
-            ("Search", _search_in_words(found)),
+            ("Search", search_in_words(found, found.structure)),
         )
         title = f"{self.title} with {self._size_in_words()}"
-        return Report(title, facts, model.lines_of(self.structure_), self.leaves_, model.features_of(domain))
+        lines, features = model.lines_of(self.structure_), model.features_of(domain)
+        how = search_facts(found, found.structure, self.posterior_)
+        return Report(title, facts, lines, self.leaves_, features, self.structure_, how)
 
     def _size_in_words(self) -> str:
         return counted(self.n_leaves_, "leaf", "leaves")
-
-    def to_text(self, width: int | None = None) -> str:
-        """The model in words, in the width of the terminal."""
-        return text.render(self.report(), width=width)
-
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The report as one self-contained page; written to a file if a path is given."""
-        page = html.render(self.report())
-        if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
-        return page
 
     @cached_property
     def _leaves(self) -> tuple[Leaf, ...]:
@@ -255,17 +231,6 @@ class FittedDensity(DensityMixin, BaseEstimator):
         return out
 
 
-def _first_unknowns(source: Source, domain: Domain, encoded: Encoded, nearest: bool) -> dict[int, tuple[str, object]]:
-    """For every row outside the domain, its first column and value that put it there."""
-    strange: dict[int, tuple[str, object]] = {}
-    if not encoded.outside.any():
-        return strange
-    for feature, column in zip(domain, source, strict=True):
-        for row in np.flatnonzero(encoded.outside & (encode_column(column, feature, nearest) == UNKNOWN)).tolist():
-            strange.setdefault(row, (feature.name, column.value(row)))
-    return strange
-
-
 def generator(random_state: Any) -> np.random.Generator:
     """A generator from whatever scikit-learn takes for a random state."""
     if isinstance(random_state, np.random.Generator):
@@ -283,10 +248,3 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _search_in_words(found: Found) -> str:
-    limit = "; more leaves would pay, but for the limit" if found.limit_binds else ""
-    moves = counted(found.moves, "move", "moves")
-    agreed = "" if found.r_hat is None else f", R-hat {found.r_hat:.3g}"
-    return f"{found.method}, {found.reason} after {moves} in {found.seconds:.2g} s{agreed}{limit}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any, ClassVar, Literal
 
@@ -66,9 +65,8 @@ class Histogram(DensityEstimator):
     @property
     def n_leaves_(self) -> int | float:
         """The number of points of the domain; infinite where it does not fit a float."""
-        sizes = self.structure_.domain.sizes
-        points = math.prod(sizes)
-        return points if points < 2**63 else float(points) if points < 1e308 else math.inf
+        points: int | float = self.structure_.n_points
+        return points
 
     def _size_in_words(self) -> str:
         return f"{self.n_leaves_:,} points, {len(self.structure_.codes):,} of them occupied"

@@ -37,6 +37,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
         {
             "library": __version__,
             "model": type(model).__name__,
+            "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
             "search": _search_to_json(model.search_),
             **{name: _plain(getattr(model, name)) for name in model.saved},
@@ -120,6 +121,7 @@ def _leaf_to_json(leaf: Leaf) -> dict[str, Any]:
         "conditions": [str(condition) for condition in leaf.conditions],
         "weight": leaf.weight,
         "probability": leaf.probability,
+        "interval": list(leaf.interval),
         "density": leaf.density,
         "log_volume": leaf.log_volume if np.isfinite(leaf.log_volume) else None,
     }

@@ -53,7 +53,7 @@ def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
 
 
 def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl.DataFrame:
-    separator, decimal_comma = _sniff(source)
+    separator, decimal_comma = sniff(source)
     texts = [] if domain is None else [f.name for f in domain if any(isinstance(v, str) for v in f.values)]
     schema: dict[str, Any] = dict.fromkeys(texts, pl.String)
     try:
@@ -70,7 +70,7 @@ def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl
     except (pl.exceptions.PolarsError, OSError) as error:
         if "truncate_ragged_lines" in str(error):
             _refuse_ragged(source, name, separator)
-        raise DataError(f"{name} cannot be read as CSV: {_csv_reason(error)}") from None
+        raise csv_error(name, error) from None
     if any("\ufffd" in column for column in frame.columns):
         raise DataError(f"{name} cannot be read as CSV: {NOT_UTF8}")
     _refuse_renamed(name, frame.columns)
@@ -103,8 +103,8 @@ def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list
     return blank
 
 
-def _sniff(source: Path | io.BytesIO) -> tuple[str, bool]:
-    """The separator that the header uses most, and whether numbers are written with a decimal comma."""
+def sniff(source: Path | io.BytesIO) -> tuple[str, bool]:
+    """The separator that the header of a CSV uses most, and whether its numbers have a decimal comma."""
     try:
         text = _content(source, SNIFFED_BYTES).decode("utf-8", errors="replace")
     except (OSError, EOFError, zlib.error):
@@ -121,6 +121,11 @@ def _content(source: Path | io.BytesIO, most: int = -1) -> bytes:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         return gzip.GzipFile(fileobj=raw).read(most) if packed else raw.read(most)
+
+
+def csv_error(name: str, error: Exception) -> DataError:
+    """Why a file could not be read, in one sentence."""
+    return DataError(f"{name} cannot be read as CSV: {_csv_reason(error)}")
 
 
 def _csv_reason(error: Exception) -> str:

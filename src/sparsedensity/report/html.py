@@ -1,42 +1,131 @@
-"""A report as one self-contained page."""
+"""A report as one self-contained page: nothing is loaded from anywhere, and nothing in a label is ever run."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from heapq import nlargest, nsmallest
 from importlib.resources import files
 
 from jinja2 import Environment
+from markupsafe import Markup
 
-from sparsedensity.report import words
-from sparsedensity.report.model import Leaf, Line, Report
+from sparsedensity.report import chart, svg, words
+from sparsedensity.report.evidence import Score
+from sparsedensity.report.lookup import page_data
+from sparsedensity.report.model import Leaf, Report
+from sparsedensity.report.picture import Picture, dense_text, picture_of
+from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
 
-DEEPEST = 12
-"""Deeper lines are not indented further, so that the numbers stay on the page."""
+NAMED_LEAVES = 5
+"""How many of the most common and of the rarest leaves are named."""
+NAMED_CONDITIONS = 5
+MOST_ROWS = 120
+"""Of larger trees the smallest branches are one row each, so that the page stays below a megabyte."""
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A held-out score as it is shown: the number, and the model's density relative to it."""
+
+    name: str
+    number: str
+    error: str
+    words: str
 
 
 def render(report: Report) -> str:
-    """The page: what the data are, the model line by line with bars, and how to read it."""
+    """The page about a model."""
+    picture = picture_of(report, MOST_ROWS)
+    shown = [leaf for leaf in report.leaves if leaf.volume > 0 and leaf.probability > 0]
+    evidence = report.evidence
+    path = None if evidence is None else evidence.path
+    return fill(
+        "page.html",
+        title=report.title,
+        report=report,
+        form=picture.form if len(report.leaves) > 1 else "cells",
+        evidence=evidence,
+        picture=svg.markup(picture, Style(title=False, foldable=True)),
+        narrow=svg.markup(_narrow(picture), NARROW),
+        chart=None if path is None or len(path) < 2 else Markup(chart.render(path)),  # noqa: S704
+        path=path,
+        common=nlargest(NAMED_LEAVES, shown, key=lambda leaf: leaf.probability),
+        densest=max(shown, key=lambda leaf: leaf.log_density, default=None),
+        rarest=nsmallest(NAMED_LEAVES, shown, key=lambda leaf: leaf.log_density),
+        contrast=_contrast(shown),
+        scores=_score_rows(evidence.scores) if evidence is not None else [],
+        data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
+    )
+
+
+def fill(template: str, **context: object) -> str:
+    """A page from its template, with the colours, styles and script inside."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(files("sparsedensity.report").joinpath("page.html").read_text(encoding="utf-8"))
-    densest = max((leaf.density for leaf in report.leaves), default=1.0)
-    likeliest = max((leaf.probability for leaf in report.leaves), default=1.0)
-    rows = [_row(line, report.leaves, densest, likeliest) for line in report.lines]
-    return template.render(report=report, rows=rows)
+    environment.filters |= {"percent": words.percent, "count": words.count, "dense": dense_text, "brief": _brief}
+    script = _read("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.from_string(_read(template)).render(
+        style=Markup(_colours() + _read("page.css")),  # noqa: S704 our own file
+        script=Markup(script),  # noqa: S704 our own file
+        script_hash=digest,
+        **context,
+    )
 
 
-def _row(line: Line, leaves: tuple[Leaf, ...], densest: float, likeliest: float) -> dict[str, object]:
-    depth = max(0, len(line.last) - 1)
-    own: dict[str, object] = {"text": line.text, "indent": f"{0.6 + 1.2 * min(depth, DEEPEST):.1f}", "leaf": None}
-    if line.leaf is not None:
-        leaf = leaves[line.leaf]
-        low, high = leaf.interval
-        own |= {
-            "leaf": leaf,
-            "share": f"{100 * leaf.probability:.3g} %",
-            "bar": f"{100 * leaf.probability / likeliest:.2f}" if likeliest else "0",
-            "interval": f"95 % credible interval {100 * low:.3g} % to {100 * high:.3g} %",
-            "density": words.from_log(leaf.log_density) if leaf.density == 0 else f"{leaf.density:.3g}",
-            "dense": f"{100 * leaf.density / densest:.2f}" if densest else "0",
-            "volume": words.from_log(leaf.log_volume),
-            "count": words.count(leaf.weight),
-        }
-    return own
+@cache
+def _read(name: str) -> str:
+    return files("sparsedensity.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _colours() -> str:
+    light, dark = ("".join(f"--{name}:{colour};" for name, colour in side.items()) for side in (LIGHT, DARK))
+    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+
+
+def _narrow(picture: Picture) -> Picture:
+    """The picture for a phone: probability and density only."""
+    spots = tuple(replace(spot, cells=spot.cells[:2]) for spot in picture.spots)
+    return replace(picture, spots=spots, columns=picture.columns[:2])
+
+
+def _brief(leaf: Leaf) -> str:
+    """The first few conditions of a leaf."""
+    shown = [str(condition) for condition in leaf.conditions[:NAMED_CONDITIONS]]
+    more = len(leaf.conditions) - len(shown)
+    return str(leaf) if not more else f"{', '.join(shown)} and {words.counted(more, 'condition', 'conditions')} more"
+
+
+def _contrast(leaves: list[Leaf]) -> str:
+    """How many times denser the densest leaf is than the rarest."""
+    logs = [leaf.log_density for leaf in leaves]
+    return words.from_log(max(logs) - min(logs), 3) if logs else ""
+
+
+def _score_rows(scores: tuple[Score, ...]) -> list[ScoreRow]:
+    """Scores beside the model's own, which comes first."""
+    return [
+        ScoreRow(
+            score.name,
+            f"{score.held_out:.4f}" if math.isfinite(score.held_out) else "−∞",
+            f"{score.error:.4f}" if math.isfinite(score.error) else "",
+            "" if score is scores[0] else _ratio(scores[0].held_out - score.held_out),
+        )
+        for score in scores
+    ]
+
+
+def _ratio(gain: float) -> str:
+    if not math.isfinite(gain):
+        return "one of the two gives a held-out record density 0"
+    if abs(gain) < 0.005:
+        return "about as good as this model"
+    times = words.from_log(abs(gain), 3)
+    return (
+        f"this model gives a new record {times} times its density"
+        if gain > 0
+        else f"{times} times this model's density"
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Value
 from sparsedensity.report import words
+from sparsedensity.report.evidence import Evidence
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
@@ -43,6 +44,8 @@ class Leaf:
     """Probability over volume: the same at every point of the leaf."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
     """A 95 % credible interval for the probability, given the structure."""
+    unusualness: float = 0.0
+    """The share of the model's mass that is denser than this leaf."""
 
     @property
     def log_density(self) -> float:
@@ -67,6 +70,8 @@ class Line:
     """The number of the leaf that this line ends in."""
     last: tuple[bool, ...] = ()
     """For this line and every line above it in the tree: whether it is the last of its siblings."""
+    full: str = ""
+    """The text with every value named, where the text is shortened or says what the values are not."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,12 @@ class Report:
     leaves: tuple[Leaf, ...] = field(repr=False)
     features: tuple[tuple[str, str, str], ...] = field(repr=False)
     """Name, kind and values of every feature, in words."""
+    structure: Structure | None = field(default=None, repr=False)
+    """The tree, rule list or cells, for whoever looks up records."""
+    search: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """How the model was found, in words."""
+    evidence: Evidence | None = field(default=None, repr=False)
+    """What a table says about the model, where one was at hand."""
 
 
 def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
@@ -94,6 +105,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             log_volume=float(volumes[i]),
             density=float(np.exp(logs[i])),
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
+            unusualness=float(density.unusualness[i]),
         )
         for i, conditions in enumerate(_conditions(structure))
     )
@@ -113,7 +125,10 @@ def lines_of(structure: Structure, at_most: int = 30) -> tuple[Line, ...]:
 
 def features_of(domain: Domain) -> tuple[tuple[str, str, str], ...]:
     """Every feature in words."""
-    return tuple((feature.name, feature.kind, words.some_values(feature, range(feature.size))) for feature in domain)
+    return tuple(
+        (words.printable(feature.name), feature.kind, words.some_values(feature, range(feature.size)))
+        for feature in domain
+    )
 
 
 def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
@@ -126,24 +141,33 @@ def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
             if node.is_leaf and node.number == leaf:
                 pairs = itertools.pairwise(above)
                 return tuple(_branch(parent, child) for parent, child in pairs)
-    return tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
+    return conditions_in_words(structure, leaf)
+
+
+def conditions_in_words(structure: Structure, leaf: int) -> tuple[str, ...]:
+    """What makes a record belong to one leaf; for a rule list also that no rule above takes it."""
+    own = tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
+    if not isinstance(structure, RuleList) or leaf == 0:
+        return own
+    above = words.counted(leaf, "rule", "rules")
+    return ("no rule applies",) if leaf == structure.n_rules else (f"not taken by the {above} above", *own)
 
 
 def _tree_lines(tree: Tree) -> Iterator[Line]:
     if tree.n_leaves == 1:
         yield Line("everything", leaf=0)
         return
-    stack: list[tuple[Node, str, tuple[bool, ...]]] = []
+    stack: list[tuple[Node, Node, tuple[bool, ...]]] = []
     _push(stack, tree.root(), ())
     while stack:
-        node, text, last = stack.pop()
-        yield Line(text, node.number if node.is_leaf else None, last)
+        parent, node, last = stack.pop()
+        yield Line(_branch(parent, node), node.number if node.is_leaf else None, last, _spelt_out(parent, node))
         _push(stack, node, last)
 
 
-def _push(stack: list[tuple[Node, str, tuple[bool, ...]]], node: Node, last: tuple[bool, ...]) -> None:
+def _push(stack: list[tuple[Node, Node, tuple[bool, ...]]], node: Node, last: tuple[bool, ...]) -> None:
     children = node.children
-    stack.extend((child, _branch(node, child), (*last, child is children[-1])) for child in reversed(children))
+    stack.extend((node, child, (*last, child is children[-1])) for child in reversed(children))
 
 
 def _branch(parent: Node, child: Node) -> str:
@@ -152,10 +176,17 @@ def _branch(parent: Node, child: Node) -> str:
     return words.condition(parent.tree.domain[parent.feature], child.group, parent.region.allowed[parent.feature])
 
 
+def _spelt_out(parent: Node, child: Node) -> str:
+    assert parent.feature is not None
+    assert child.group is not None
+    return words.spelt_out(parent.tree.domain[parent.feature], child.group)
+
+
 def _rule_lines(rules: RuleList) -> Iterator[Line]:
     for i in range(rules.n_rules):
         phrase = " and ".join(map(str, _leaf_conditions(rules, i)))
-        yield Line(f"{'else ' * (i > 0)}if {phrase}", i)
+        full = " and ".join(words.spelt_out(rules.domain[c.feature], range(c.low, c.high + 1)) for c in rules.rules[i])
+        yield Line(f"{'else ' * (i > 0)}if {phrase}", i, full=full)
     yield Line("else" if rules.n_rules else "everything", rules.n_rules)
 
 

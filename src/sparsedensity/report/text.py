@@ -22,7 +22,7 @@ def render(report: Report, *, width: int | None = None) -> str:
     head = [report.title, *(f"{name}: {value}" for name, value in report.facts), ""]
     body = [_row("", TITLES, space, sizes)]
     for text, cells in rows:
-        *above, end = _wrap(text, space)
+        *above, end = wrap(text, space)
         body += above
         body.append(_row(end, cells, space, sizes))
     return "\n".join([*head, *body])
@@ -57,7 +57,7 @@ def _row(text: str, cells: tuple[str, ...], space: int, sizes: list[int]) -> str
     return f"{text:<{space}}{numbers}".rstrip()
 
 
-def _wrap(text: str, space: int) -> list[str]:
+def wrap(text: str, space: int) -> list[str]:
     """Break a long line at blanks; what follows is indented like its beginning."""
     indent = len(text) - len(text.lstrip(" │├└─"))
     indent = min(indent + 2, space // 2)

@@ -19,6 +19,9 @@ LONGEST_LABEL = 60
 LONGEST_LIST = 12
 """Of more values than this only the first few are named."""
 NAMED = 4
+JOINERS = "\u200c\u200d"
+LONGEST_HINT = 1000
+"""Nobody reads a hint that is longer than this."""
 
 
 def some_values(feature: Feature, codes: Collection[int], among: Collection[int] | None = None) -> str:
@@ -39,7 +42,21 @@ def condition(feature: Feature, codes: Collection[int], among: Collection[int] |
     return f"{printable(feature.name)} is {some_values(feature, codes, among)}"
 
 
-def one_value(feature: Feature, value: Value) -> str:
+def spelt_out(feature: Feature, codes: Collection[int]) -> str:
+    """A condition with every value named, however many there are: what a shortened one stands for.
+
+    >>> spelt_out(Feature.nominal("class", ("1st", "2nd", "3rd", "crew")), {0, 1, 2})
+    'class is 1st, 2nd or 3rd'
+    """
+    if feature.ordered:
+        values = _ranged(feature, sorted(codes))
+    else:
+        *some, last = [one_value(feature, feature.values[code], LONGEST_HINT) for code in sorted(codes)]
+        values = f"{', '.join(some)} or {last}" if some else last
+    return printable(f"{printable(feature.name, LONGEST_HINT)} is {values}", LONGEST_HINT)
+
+
+def one_value(feature: Feature, value: Value, longest: int = LONGEST_LABEL) -> str:
     """One value in words."""
     if value is None:
         return "missing"
@@ -48,7 +65,20 @@ def one_value(feature: Feature, value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     text = number(value) if isinstance(value, float) else str(value)
-    return printable(text if text.strip() == text and text else f'"{text}"')
+    return printable(text if text.strip() == text and text else f'"{text}"', longest)
+
+
+def plain_value(value: object, longest: int = LONGEST_LABEL) -> str:
+    """A value of a table as it stands there: numbers short, missing by its name.
+
+    >>> plain_value(None), plain_value(31.5), plain_value(True), plain_value("crew")
+    ('missing', '31.5', 'true', 'crew')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "missing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return printable(number(value) if isinstance(value, float) else value, longest)
 
 
 def number(x: float) -> str:
@@ -70,7 +100,18 @@ def counted(n: float, one: str, many: str) -> str:
     return f"{count(n)} {one if n == 1 else many}"
 
 
-def from_log(log: float) -> str:
+def percent(share: float) -> str:
+    """A share in percent, to three digits.
+
+    >>> percent(0.38943), percent(0.0000012), percent(0.99999), percent(1.0)
+    ('38.9 %', '0.000120 %', 'over 99.9 %', '100 %')
+    """
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
+
+
+def from_log(log: float, digits: int = 6) -> str:
     """A positive number given by its natural log, which may be far beyond a float.
 
     >>> from_log(math.log(24)), from_log(1000.0), from_log(-math.inf)
@@ -79,7 +120,7 @@ def from_log(log: float) -> str:
     if log == -math.inf:
         return "0"
     if abs(log) < math.log(1e6):
-        return f"{round(math.exp(log), 9):.6g}"
+        return f"{round(math.exp(log), 9):.{digits}g}"
     exponent = math.floor(log / math.log(10))
     return f"{math.exp(log - exponent * math.log(10)):.2f}e{exponent:+03d}"
 
@@ -87,10 +128,14 @@ def from_log(log: float) -> str:
 def printable(text: object, longest: int = LONGEST_LABEL) -> str:
     r"""Text that is safe to print: control characters are spelt out and very long labels shortened.
 
+    The joiners that emoji and some scripts are written with stay.
+
     >>> printable("a\nb\x1b[31m")
     'a\\nb\\x1b[31m'
     """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+    shown = "".join(
+        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in str(text)
+    )
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 

@@ -28,6 +28,12 @@ class Cells:
         """The occupied cells and the remainder."""
         return len(self.codes) + 1
 
+    @property
+    def n_points(self) -> int | float:
+        """The number of points of the domain; a float, or infinite, where it is beyond 64 bits."""
+        points = math.prod(self.domain.sizes)
+        return points if points < 2**63 else float(points) if points < 1e308 else math.inf
+
     @cached_property
     def log_empty(self) -> float:
         """The natural log of the number of unoccupied points; minus infinity for none."""

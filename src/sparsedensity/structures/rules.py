@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
-from sparsedensity.kernels import route
 from sparsedensity.structures.base import in_threads
 from sparsedensity.table import Codes, Floats
 
@@ -95,6 +94,7 @@ class RuleList:
 
     def leaf_numbers(self, codes: Codes, *, jobs: int = 1) -> NDArray[np.int64]:
         """The leaf of every encoded row."""
+        from sparsedensity.kernels import route  # the compiler takes long to load, and readers route nothing
 
         def blocks(rows: Codes, out: NDArray[np.int64]) -> None:
             route.route_rules(rows, self.start, self.feature, self.low, self.high, out)

@@ -22,12 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.kernels import route
 from sparsedensity.region import Region
 from sparsedensity.structures.base import in_threads
 from sparsedensity.table import Codes, Floats
 
-LEAF = route.LEAF
+LEAF = -1
 NOWHERE = -1
 
 Split: TypeAlias = tuple[int, Sequence[tuple[Collection[int], int]]] | None
@@ -191,6 +190,7 @@ class Tree:
 
     def leaf_numbers(self, codes: Codes, *, jobs: int = 1) -> NDArray[np.int64]:
         """The leaf of every encoded row."""
+        from sparsedensity.kernels import route  # the compiler takes long to load, and readers route nothing
 
         def blocks(rows: Codes, out: NDArray[np.int64]) -> None:
             route.route_tree(rows, self.feature, self.offset, self.child, self.leaf_number, out)

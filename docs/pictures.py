@@ -1,0 +1,25 @@
+"""Rebuilds every picture of the README and the guide: ``make pictures``."""
+
+from pathlib import Path
+
+from sparsedensity import GreedyTree, datasets
+from sparsedensity.report import chart
+
+HERE = Path(__file__).parent
+
+
+def pictures():
+    """Every picture by its file name."""
+    people = datasets.load("titanic")
+    tree = GreedyTree().fit(people)
+    passengers = people.filter(people["class"] != "crew")
+    return {
+        "titanic.svg": tree.to_svg(),
+        "path.svg": chart.render(tree.sparsity_path(people)),
+        "compare.svg": tree.compare(passengers, source="the passengers alone").to_svg(),
+    }
+
+
+if __name__ == "__main__":
+    for name, picture in pictures().items():
+        (HERE / name).write_text(picture + "\n", encoding="utf-8", newline="\n")

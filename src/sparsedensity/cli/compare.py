@@ -1,0 +1,41 @@
+"""``sparsedensity compare``: where a second table differs from a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sparsedensity.cli.data import check_outputs, load_model, note, read_rows, working, write_json, written
+from sparsedensity.cli.options import DataName
+from sparsedensity.cli.show import ModelFile
+
+EXAMPLES = (
+    "Examples: sparsedensity compare model.json this_year.csv · "
+    "sparsedensity compare model.json synthetic.parquet --html differences.html --svg differences.svg"
+)
+
+
+def command(
+    model: ModelFile,
+    data: DataName,
+    weight: Annotated[str | None, typer.Option("--weight", help="The column with the weight of each row.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the differences into this file.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write them as one page.")] = None,
+    width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Compare a table with the one a model was fitted to: last year with this year, training with test data."""
+    check_outputs(data, svg, html, model)
+    fitted = load_model(model)
+    rows = read_rows(data, fitted.domain_, weight)
+    with working("comparing"):
+        compared = fitted.compare(rows.frame, rows.weights, rows.name)
+    for output, render in ((svg, compared.to_svg), (html, compared.to_html)):
+        if output is not None and written(render(), output):
+            note(f"wrote {output}")
+    if json:
+        write_json(compared.as_dict())
+    elif "-" not in (str(svg), str(html)):
+        typer.echo(compared.to_text(width))

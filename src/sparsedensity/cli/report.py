@@ -1,0 +1,35 @@
+"""``sparsedensity report``: everything about a table and its density on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sparsedensity.cli.data import check_outputs, note, working, written
+from sparsedensity.cli.options import DataName, ModelOptions, taking
+
+EXAMPLES = (
+    "Examples: sparsedensity report titanic -o titanic.html · "
+    "sparsedensity report people.csv --weight count --max-leaves 12 --cv 0 -o report.html"
+)
+
+
+@taking(ModelOptions)
+def command(
+    data: DataName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page; - for standard output.")] = Path(
+        "report.html"
+    ),
+    folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation; 0 for none.", min=0)] = 5,
+    *,
+    options: ModelOptions,
+) -> None:
+    """Fit a density to a table and write the report: one page that opens anywhere, without a network."""
+    check_outputs(data, output)
+    model, table = options.fit(data)
+    with working("gathering the report"):
+        page = model.to_html(None, table.frame, sample_weight=table.weights, cv=folds or None, source=table.name)
+    if written(page, output) and not options.quiet:
+        note(f"wrote {output}")

@@ -1,0 +1,82 @@
+"""Files read a part at a time, for tables larger than memory.
+
+A model's domain says what every column holds, so nothing has to be guessed from the file: text is read as text, and
+numbers are read from it part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sparsedensity.domain import Bin, Domain, Feature
+from sparsedensity.errors import DataError
+from sparsedensity.ingest.files import CSV_ENDINGS, MISSING, PARQUET_ENDINGS, csv_error, read_file, sniff
+
+ROWS = 1 << 17
+
+
+def read_batches(path: str | Path, domain: Domain, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """The rows of a file in parts; standard input, and what cannot be read in parts, in one."""
+    name = Path(path).name.lower()
+    if str(path) == "-" or not Path(path).is_file() or not name.endswith((".csv", ".tsv", *PARQUET_ENDINGS)):
+        yield read_file(path, domain)
+        return
+    try:
+        yield from _csv(Path(path), domain, rows) if name.endswith(CSV_ENDINGS) else _parquet(Path(path), rows)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise csv_error(str(path), error) from None
+
+
+def _parquet(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    yield from pl.scan_parquet(path).collect_batches(chunk_size=rows)
+
+
+def _csv(path: Path, domain: Domain, rows: int) -> Iterator[pl.DataFrame]:
+    separator, decimal_comma = sniff(path)
+    lazy = pl.scan_csv(path, separator=separator, null_values=list(MISSING), infer_schema=False)
+    for batch in lazy.collect_batches(chunk_size=rows):
+        known = [feature for feature in domain if feature.name in batch.columns]
+        yield batch.with_columns(_typed(batch[feature.name], feature, decimal_comma) for feature in known)
+
+
+def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Series:
+    """A column of text as what its feature holds."""
+    kinds = set(map(_kind, feature.known))
+    if str in kinds or not kinds:
+        return column
+    if bool in kinds:
+        return _booleans(column)
+    text = column.str.strip_chars()
+    return _numbers(text.str.replace(",", ".", literal=True) if decimal_comma else text)
+
+
+def _kind(value: Any) -> type:
+    return float if isinstance(value, Bin) else type(value)
+
+
+def _booleans(column: pl.Series) -> pl.Series:
+    lower = column.str.to_lowercase()
+    truth = pl.DataFrame({"x": lower}).select(
+        pl.when(pl.col("x") == "true").then(True).when(pl.col("x") == "false").then(False)
+    )
+    return _checked(column, truth.to_series().alias(column.name), "true or false")
+
+
+def _numbers(column: pl.Series) -> pl.Series:
+    """Whole numbers where all are, else numbers."""
+    whole = column.cast(pl.Int64, strict=False)
+    if whole.null_count() == column.null_count():
+        return whole
+    return _checked(column, column.cast(pl.Float64, strict=False), "a number")
+
+
+def _checked(text: pl.Series, read: pl.Series, what: str) -> pl.Series:
+    """Refuse a value that could not be read."""
+    if read.null_count() > text.null_count():
+        bad = text.filter(read.is_null() & text.is_not_null())[0]
+        raise DataError(f"{text.name!r} holds {bad!r} where {what} is expected. Correct it, or leave out such rows.")
+    return read

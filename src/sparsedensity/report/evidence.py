@@ -1,0 +1,45 @@
+"""What a table says about a model: how well it does, what is unusual in it, what each leaf holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.path import SparsityPath
+from sparsedensity.table import Floats
+
+
+@dataclass(frozen=True)
+class Score:
+    """The held-out log-likelihood per row of one way to estimate the density."""
+
+    name: str
+    held_out: float
+    error: float
+    """The standard error over the folds."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of a table, in words, and why it is as unusual as it is."""
+
+    values: tuple[tuple[str, str], ...]
+    explanation: Explanation
+    weight: float
+    """How much weight rows like this one have."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was computed from a table beside the model itself; what was not is empty."""
+
+    source: str = ""
+    """The name of the table."""
+    records: tuple[Record, ...] = ()
+    """The most unusual records, the most unusual first."""
+    scores: tuple[Score, ...] = ()
+    """The model first, then the baselines."""
+    folds: int = 0
+    path: SparsityPath | None = None
+    weights: Floats | None = field(default=None, repr=False)
+    """The weight of the rows in every leaf (one row each) by every value of the domain."""

@@ -1,0 +1,302 @@
+"""The picture of a model before it is drawn: branches, rows, and columns of numbers on their axes.
+
+Everything a renderer must know and nothing about where it goes: :mod:`~sparsedensity.report.layout` finds a place
+for it. A spot is a branch of a tree or a row; a cell is one number of a spot, placed on its column's axis from 0
+to 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from sparsedensity.report import words
+from sparsedensity.report.model import Leaf, Line, Report
+from sparsedensity.structures import RuleList, Structure, Tree
+
+Form = Literal["tree", "list", "cells"]
+Mark = Literal["bar", "point", "pair", "swing"]
+"""A bar from the left; a point with its interval; two bars; a bar from the middle to either side."""
+
+MOST_TICKS = 4
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number: its text, and its place on the axis (``None`` where it has none)."""
+
+    text: str
+    at: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """The ends of its interval; of a pair, ``low`` is the second bar."""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers beside the rows."""
+
+    title: str
+    mark: Mark
+    ticks: tuple[tuple[float, str], ...] = ()
+    wide: float = 1.0
+    """How much wider than others its axis is."""
+    wordy: float = 1.0
+    """How much wider than others its texts are."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A branch or a row of the picture."""
+
+    text: str
+    full: str
+    parent: int | None
+    depth: int
+    leaf: int | None
+    """The number of the leaf; ``None`` where it divides further."""
+    share: float
+    """The probability: how wide its branch is."""
+    shade: float
+    """From 0 for the least dense to 1 for the densest: its colour."""
+    cells: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A model as rows and columns."""
+
+    title: str
+    form: Form
+    spots: tuple[Spot, ...]
+    columns: tuple[Column, ...]
+    scale: tuple[str, str] = ("rare kind of record", "common kind of record")
+    """What the two ends of the colours mean."""
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For every spot the spots one step below, in order."""
+        below: list[list[int]] = [[] for _ in self.spots]
+        for i, spot in enumerate(self.spots):
+            if spot.parent is not None:
+                below[spot.parent].append(i)
+        return tuple(map(tuple, below))
+
+    def is_row(self, spot: int) -> bool:
+        """Whether a spot is a row: nothing divides it further."""
+        return not self.children[spot]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One or more leaves together: what a branch holds."""
+
+    probability: float
+    weight: float
+    log_volume: float
+    interval: tuple[float, float] | None = None
+
+    @property
+    def log_density(self) -> float:
+        """The natural log of the mean density."""
+        return math.log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
+
+
+def picture_of(report: Report, most_rows: int | None = None) -> Picture:
+    """The picture of a model: probability, density with its interval, volume and count of every leaf.
+
+    With a limit on the rows, the smallest branches of a larger tree are one row each.
+    """
+    spots, below = spots_of(report.lines, report.structure)
+    parts = [together([report.leaves[leaf] for leaf in leaves]) for leaves in below]
+    shares = [0.0 if part is None else part.probability for part in parts]
+    wide = tuple(replace(spot, share=share) for spot, share in zip(spots, shares, strict=True))
+    bare = Picture(report.title, form_of(report.structure), wide, ())
+    if most_rows is not None:
+        bare, kept = pruned(bare, most_rows)
+        parts = [parts[i] for i in kept]
+    rows = [part for i, part in enumerate(parts) if part is not None and bare.is_row(i)]
+    inner = [part for spot, part in zip(bare.spots, parts, strict=True) if part is not None and spot.depth > 0]
+    shade = _shades([part.log_density for part in rows])
+    columns, cells = _columns(rows, [*rows, *inner])
+
+    def drawn(spot: Spot, part: Part | None) -> Spot:
+        if part is None:
+            return spot
+        return replace(spot, shade=shade(part.log_density), cells=tuple(cell(part) for cell in cells))
+
+    return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)))
+
+
+def pruned(picture: Picture, most: int) -> tuple[Picture, list[int]]:
+    """The picture with its smallest branches as one row each, until there are few enough; which spots are left."""
+    rows = sum(map(picture.is_row, range(len(picture.spots))))
+    below = [int(not children) for children in picture.children]
+    for i in reversed(range(1, len(picture.spots))):
+        below[picture.spots[i].parent or 0] += below[i]
+    closed: dict[int, int] = {}
+    inner = [i for i, children in enumerate(picture.children) if children and picture.spots[i].parent is not None]
+    for i in sorted(inner, key=lambda i: (picture.spots[i].share, -i)):
+        if rows <= most:
+            break
+        inside = [j for j in closed if _is_above(picture, i, j)]
+        rows -= below[i] - sum(closed.pop(j) - 1 for j in inside) - 1
+        closed[i] = below[i]
+    return _without(picture, closed)
+
+
+def _is_above(picture: Picture, i: int, j: int) -> bool:
+    """Whether one spot is on the way to another."""
+    place: int | None = j
+    while place is not None and place > i:
+        place = picture.spots[place].parent
+    return place == i
+
+
+def _without(picture: Picture, closed: dict[int, int]) -> tuple[Picture, list[int]]:
+    """The picture without what lies below some spots, which say how many leaves they stand for."""
+    places: dict[int, int] = {}
+    spots: list[Spot] = []
+    for i, spot in enumerate(picture.spots):
+        if spot.parent is not None and (spot.parent in closed or spot.parent not in places):
+            continue
+        places[i] = len(spots)
+        text = f"{spot.text} ({closed[i]} leaves)" if i in closed else spot.text
+        spots.append(replace(spot, text=text, parent=None if spot.parent is None else places[spot.parent]))
+    return replace(picture, spots=tuple(spots)), list(places)
+
+
+def form_of(structure: Structure | None) -> Form:
+    """How a structure is drawn."""
+    return "tree" if isinstance(structure, Tree) else "list" if isinstance(structure, RuleList) else "cells"
+
+
+def spots_of(lines: Sequence[Line], structure: Structure | None) -> tuple[list[Spot], list[list[int]]]:
+    """Every line as a spot below the spot it belongs to, the root first, and the leaves below each."""
+    rooted = form_of(structure) != "cells" and len(lines) > 1
+    spots = [Spot("all records", "", None, 0, None, 1.0, 0.0)] if rooted else []
+    above: list[int] = [0] if rooted else []
+    for line in lines:
+        depth = max(1, len(line.last)) if rooted else 0
+        del above[depth:]
+        parent = above[-1] if above else None
+        full = line.full if line.full != line.text else ""
+        spots.append(Spot(line.text, full, parent, depth, line.leaf, 0.0, 0.0))
+        above.append(len(spots) - 1)
+    below: list[list[int]] = [[] for _ in spots]
+    for i in reversed(range(len(spots))):
+        spot = spots[i]
+        if spot.leaf is not None:
+            below[i].append(spot.leaf)
+        if spot.parent is not None:
+            below[spot.parent] = below[i] + below[spot.parent]
+    return spots, below
+
+
+def together(leaves: Sequence[Leaf]) -> Part | None:
+    """Several leaves as one part; the interval of a single one is kept."""
+    if not leaves:
+        return None
+    return Part(
+        math.fsum(leaf.probability for leaf in leaves),
+        math.fsum(leaf.weight for leaf in leaves),
+        float(np.logaddexp.reduce([leaf.log_volume for leaf in leaves])),
+        leaves[0].interval if len(leaves) == 1 else None,
+    )
+
+
+def _columns(
+    rows: Sequence[Part], parts: Sequence[Part]
+) -> tuple[tuple[Column, ...], tuple[Callable[[Part], Cell], ...]]:
+    """The four columns of a model with what makes a cell of each.
+
+    The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.
+    """
+    ends = [_log(end) - part.log_volume for part in rows for end in part.interval or ()]
+    dense, dense_ticks = _log_axis([part.log_density for part in rows] + ends)
+    volume, volume_ticks = _log_axis([part.log_volume for part in parts])
+    likeliest = max((part.probability for part in rows), default=1.0) or 1.0
+    heaviest = max((part.weight for part in rows), default=1.0) or 1.0
+
+    def probability(part: Part) -> Cell:
+        return Cell(words.percent(part.probability), part.probability / likeliest, title=_interval(part))
+
+    def density(part: Part) -> Cell:
+        low, high = (dense(_log(end) - part.log_volume) for end in part.interval or (0.0, 0.0))
+        at = dense(part.log_density)
+        return Cell(dense_text(part.log_density), at, low or 0.0 if high else None, high, _density_interval(part))
+
+    def size(part: Part) -> Cell:
+        return Cell(words.from_log(part.log_volume), volume(part.log_volume))
+
+    def count(part: Part) -> Cell:
+        return Cell(words.count(part.weight), part.weight / heaviest)
+
+    columns = (
+        Column("probability", "bar", wordy=0.9),
+        Column("density", "point", dense_ticks, wide=1.9),
+        Column("volume", "point", volume_ticks, wordy=0.95),
+        Column("count", "bar", wordy=0.85),
+    )
+    return columns, (probability, density, size, count)
+
+
+def dense_text(log: float) -> str:
+    """A density to three digits, also beyond floats."""
+    return words.from_log(log) if abs(log) > 700 else f"{math.exp(log):.3g}"
+
+
+def _interval(part: Part) -> str:
+    if part.interval is None:
+        return ""
+    low, high = part.interval
+    return f"95 % credible interval {words.percent(low)} to {words.percent(high)}"
+
+
+def _density_interval(part: Part) -> str:
+    if part.interval is None or part.log_volume == -math.inf:
+        return ""
+    low, high = (dense_text(_log(end) - part.log_volume) for end in part.interval)
+    return f"95 % credible interval {low} to {high}"
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _log_axis(logs: Iterable[float]) -> tuple[Callable[[float], float | None], tuple[tuple[float, str], ...]]:
+    """A place from 0 to 1 for every log, from the power of ten below the least to the one above the largest."""
+    tens = [log / math.log(10) for log in logs if math.isfinite(log)]
+    if not tens:
+        return (lambda _: None), ()
+    low, high = math.floor(min(tens) + 1e-9), math.ceil(max(tens) - 1e-9)
+    if low == high:
+        low, high = low - 1, high + 1
+    step = math.ceil((high - low) / (MOST_TICKS - 1))
+    ticks = tuple(((ten - low) / (high - low), _power(ten)) for ten in range(low, high + 1, step))
+
+    def place(log: float) -> float | None:
+        return (log / math.log(10) - low) / (high - low) if math.isfinite(log) else None
+
+    return place, ticks
+
+
+def _shades(logs: Iterable[float]) -> Callable[[float], float]:
+    """From 0 for the least of some logs to 1 for the largest; 1 where all are the same."""
+    known = [log for log in logs if math.isfinite(log)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+
+    def shade(log: float) -> float:
+        return min(1.0, max(0.0, (log - low) / (high - low))) if high - low > 1e-9 else 1.0
+
+    return shade
+
+
+def _power(ten: int) -> str:
+    return f"{10.0**ten:g}" if -5 < ten < 5 else f"1e{ten:+03d}"

@@ -1,0 +1,72 @@
+"""A picture drawn with matplotlib, for papers and scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sparsedensity.extras import need
+from sparsedensity.report import layout
+from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Shape, Stroke, Text, Trunk
+from sparsedensity.report.model import Report
+from sparsedensity.report.picture import picture_of
+from sparsedensity.report.style import LIGHT, Style
+
+PIXELS_PER_INCH = 96.0
+POINTS = 72.0 / PIXELS_PER_INCH
+
+
+def render(report: Report, ax: Any = None, style: Style | None = None) -> Any:
+    """The picture of a model on matplotlib axes, which are returned."""
+    drawing = layout.draw(picture_of(report), style)
+    ax = _axes(drawing) if ax is None else ax
+    ax.set_xlim(0, drawing.width)
+    ax.set_ylim(drawing.height, 0)
+    ax.set_axis_off()
+    for shape in (*drawing.frame, *drawing.legend):
+        _draw(ax, shape, 0.0)
+    for group in drawing.groups:
+        for shape in (*group.branch, *group.row):
+            _draw(ax, shape, group.y)
+    return ax
+
+
+def _axes(drawing: Drawing) -> Any:
+    pyplot = need("matplotlib.pyplot", "plots")
+    size = drawing.width / PIXELS_PER_INCH, drawing.height / PIXELS_PER_INCH
+    figure = pyplot.figure(figsize=size)
+    return figure.add_axes((0, 0, 1, 1))
+
+
+def _draw(ax: Any, shape: Shape, y: float) -> None:
+    match shape:
+        case Text(x, dy, text, colour, anchor, size, bold):
+            ax.text(
+                x,
+                y + dy,
+                text,
+                color=LIGHT[colour],
+                fontsize=size * POINTS,
+                fontweight="bold" if bold else "normal",
+                ha={"start": "left", "end": "right", "middle": "center"}[anchor],
+                va="center",
+                parse_math=False,
+            )
+        case Box(x, dy, width, height, colour, _):
+            _add(ax, "Rectangle", (x, y + dy), width, height, facecolor=LIGHT[colour], linewidth=0)
+        case Dot(x, dy, radius, colour):
+            _add(ax, "Circle", (x, y + dy), radius, facecolor=LIGHT[colour], linewidth=0)
+        case Stroke(x1, y1, x2, y2, colour, width, dashed, _):
+            line = {"linestyle": (0, (1, 4)) if dashed else "solid", "solid_capstyle": "butt"}
+            ax.plot([x1, x2], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, **line)
+        case Trunk(x, y1, y2, colour, width):
+            ax.plot([x, x], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, solid_capstyle="butt")
+        case Curve(x1, y1, x2, y2, colour, width):
+            middle = (x1 + x2) / 2
+            points = [(x1, y + y1), (middle, y + y1), (middle, y + y2), (x2, y + y2)]
+            path = need("matplotlib.path", "plots").Path(points, [1, 4, 4, 4])
+            look = {"edgecolor": LIGHT[colour], "facecolor": "none", "linewidth": width * POINTS, "alpha": 0.75}
+            _add(ax, "PathPatch", path, **look, capstyle="butt")
+
+
+def _add(ax: Any, patch: str, *place: Any, **look: Any) -> None:
+    ax.add_patch(getattr(need("matplotlib.patches", "plots"), patch)(*place, **look))

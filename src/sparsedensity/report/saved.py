@@ -1,0 +1,85 @@
+"""A saved model read for showing only: no estimator is made, so nothing heavy is loaded."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from sparsedensity.density import Density
+from sparsedensity.errors import SparseDensityError
+from sparsedensity.report import model, words
+from sparsedensity.report.facts import search_facts, search_in_words
+from sparsedensity.report.model import Leaf, Report
+from sparsedensity.structures import Cells, files
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """What a model file says, under the names that a fitted model has."""
+
+    kind: str
+    search_: Any = field(repr=False)
+    n_leaves_: int | float
+    leaves_: tuple[Leaf, ...] = field(repr=False)
+    shown: Report = field(repr=False)
+
+    @property
+    def log_posterior_(self) -> float:
+        """The log posterior of the structure."""
+        return float(self.search_.log_posterior)
+
+    def report(self) -> Report:
+        """Plain data about the model, for renderers."""
+        return self.shown
+
+
+def read(path: str | os.PathLike[str]) -> SavedModel | None:
+    """Read a model file; ``None`` where it must be loaded in full to be shown, or to say what is wrong with it."""
+    document = files.read_document(path)
+    try:
+        return _saved(document)
+    except (SparseDensityError, LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        return None
+
+
+def _saved(document: dict[str, Any]) -> SavedModel:
+    domain = files.domain_from_json(document["domain"])
+    structure = files.structure_from_json(document["structure"], domain)
+    weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
+    search = SimpleNamespace(**document["search"])
+    leaves = model.leaves_of(Density(structure, weights, logs), intervals)
+    weight = float(weights.sum())
+    rows = f"total weight {words.count(weight)}" if document["weighted"] else words.counted(weight, "row", "rows")
+    facts = (
+        ("Data", f"{rows}, {words.counted(len(domain), 'column', 'columns')}"),
+        ("Log posterior", f"{search.log_posterior:,.2f}"),
+        ("Search", search_in_words(search, structure)),
+    )
+    report = Report(
+        document["title"],
+        facts,
+        model.lines_of(structure),
+        leaves,
+        model.features_of(domain),
+        structure,
+        search_facts(search, structure),
+    )
+    size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
+    return SavedModel(str(document["model"]), search, size, leaves, report)
+
+
+def _numbers(leaves: list[dict[str, Any]], count: int) -> tuple[Any, Any, Any]:
+    """Weights, log probabilities and intervals of the leaves, as they were when the model was saved."""
+    weights = np.array([leaf["weight"] for leaf in leaves], np.float64)
+    shares = np.array([leaf["probability"] for leaf in leaves], np.float64)
+    intervals = np.array([leaf["interval"] for leaf in leaves], np.float64).reshape(-1, 2)
+    sound = len(weights) == count and (weights >= 0).all() and math.isclose(shares.sum(), 1.0, abs_tol=1e-6)
+    if not sound or not np.isfinite(weights).all() or not weights.any():
+        raise ValueError("the numbers of its leaves do not fit its structure")
+    with np.errstate(divide="ignore"):
+        return weights, np.log(shares), intervals

@@ -1,0 +1,240 @@
+"""The page in a real browser: it opens from disk, asks the network for nothing, folds, answers, and obeys the keyboard.
+
+Needs Playwright (a development dependency) and a Chromium, found by name or given by CHROMIUM.
+"""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity.report import html
+from tests.report.models import hostile_model, hostile_rows, rules_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser: none of {', '.join(NAMES)} is installed")
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def people():
+    return datasets.load("titanic")
+
+
+@pytest.fixture(scope="module")
+def titanic(people):
+    return GreedyTree().fit(people)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, titanic, people):
+    folder = tmp_path_factory.mktemp("pages")
+    large = datasets.load("random-tree", rows=20_000, sizes=[5, 4, 4, 3, 3, 3, 2, 2], leaves=100)
+    texts = {
+        "titanic": titanic.to_html(None, people, cv=3, source="titanic"),
+        "large": GreedyTree().fit(large).to_html(None, large, cv=None),
+        "histogram": Histogram().fit(people).to_html(None, people, cv=None),
+        "rules": html.render(rules_report()),
+        "compare": titanic.compare(people.head(900), source="the first").to_html(),
+        "hostile": hostile_model().to_html(None, hostile_rows(), cv=None, source="<script>alert(3)</script>"),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in texts}
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Open a page; whatever goes wrong in it fails the test."""
+    trouble, contexts = [], []
+
+    def open_page(name, size=DESKTOP, **settings):
+        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(dialog.message))
+        page.on("request", lambda request: request.url == pages[name] or trouble.append(request.url))
+        page.goto(pages[name])
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def shown(page):
+    """The picture that is to be seen."""
+    return page.locator("svg[data-row]:visible")
+
+
+def rows(page):
+    return shown(page).locator(".sd-spot:visible .sd-row:visible").count()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", ["titanic", "large", "histogram", "rules", "compare", "hostile"])
+def test_a_page_opens_from_disk_without_a_request_or_an_error_and_is_not_wider_than_the_screen(
+    visit, name, size, scheme
+):
+    page = visit(name, size, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert shown(page).count() == 1
+    paper, ink = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    assert (sum(_rgb(paper)) > sum(_rgb(ink))) == (scheme == "light")
+
+
+def test_a_label_is_never_run(visit):
+    page = visit("hostile")
+    assert page.locator("script").count() == 2
+    assert page.get_by_text("<script>alert(1)</script>").count() > 0
+
+
+def test_folding_a_branch_puts_one_row_in_the_place_of_its_leaves(visit):
+    page = visit("titanic")
+    height = shown(page).bounding_box()["height"]
+    assert rows(page) == 9
+    branch = shown(page).locator(".sd-spot[aria-expanded]").nth(2)
+    assert branch.get_attribute("aria-expanded") == "true"
+    branch.locator("text").first.click()
+    assert rows(page) == 7
+    assert branch.get_attribute("aria-expanded") == "false"
+    assert shown(page).bounding_box()["height"] < height
+    assert "+3" in branch.text_content()
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    assert rows(page) == 2
+    page.get_by_role("button", name="Unfold all").click()
+    assert rows(page) == 9
+    assert shown(page).bounding_box()["height"] == pytest.approx(height)
+
+
+@pytest.mark.parametrize("name", ["titanic", "compare"])
+def test_no_bar_is_longer_than_its_axis_whatever_is_folded(visit, name):
+    page = visit(name)
+    longest = "all => Math.max(...all.map(e => Number(e.getAttribute('width'))))"
+    bars = shown(page).locator(".sd-row:visible rect.sd-c0")
+    axis = bars.evaluate_all(longest)
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    assert bars.evaluate_all(longest) == pytest.approx(axis, rel=0.01)
+    assert bars.count() < 9
+    page.get_by_role("button", name="Unfold all").click()
+    assert bars.evaluate_all(longest) == pytest.approx(axis, rel=0.01)
+
+
+def test_rows_stand_one_below_the_other_after_folding(visit):
+    page = visit("large")
+    places = shown(page).locator(".sd-row:visible").evaluate_all("all => all.map(e => e.getBoundingClientRect().top)")
+    assert len(places) == len({round(place) for place in places})
+    assert len(places) <= 40
+    page.get_by_role("button", name="Unfold all").click()
+    assert rows(page) > 80
+
+
+def test_hovering_a_leaf_shows_the_way_to_it(visit):
+    page = visit("titanic")
+    leaf = shown(page).locator('.sd-spot[data-leaf="5"]')
+    leaf.locator("text").first.hover()
+    assert shown(page).locator(".sd-spot.sd-on").count() == 4
+    assert "95 % credible interval" in leaf.locator("title").text_content()
+    page.mouse.move(1, 1)
+    assert shown(page).locator(".sd-spot.sd-on").count() == 0
+
+
+def test_choosing_a_leaf_tells_what_it_holds(visit):
+    page = visit("titanic")
+    assert page.locator("#leaf").is_hidden()
+    shown(page).locator('.sd-spot[data-leaf="6"] text').first.click()
+    text = page.locator("#leaf").inner_text()
+    assert "Leaf 6: class is 1st or crew and age is child" in text
+    assert "0.361 %" in text
+    assert "83.3 %" in text
+
+
+def test_the_keyboard_does_all_that_the_mouse_does(visit):
+    page = visit("titanic")
+    focused = "document.activeElement.getAttribute('aria-label')"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the picture"
+    shown(page).locator('.sd-spot[tabindex="0"]').focus()
+    assert page.evaluate(focused).startswith("all records")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused).startswith("age is adult")
+    page.keyboard.press("ArrowLeft")
+    assert rows(page) == 4
+    page.keyboard.press("ArrowRight")
+    assert rows(page) == 9
+    page.keyboard.press("End")
+    assert page.evaluate(focused).startswith("class is 3rd")
+    page.keyboard.press("Enter")
+    assert "Leaf 8" in page.locator("#leaf").inner_text()
+    assert shown(page).locator('.sd-spot[aria-selected="true"]').count() == 1
+    assert shown(page).locator('.sd-spot[tabindex="0"]').count() == 1
+
+
+@pytest.mark.parametrize("name", ["titanic", "histogram"])
+def test_the_form_answers_like_the_model_for_every_record(visit, name, people, titanic):
+    model = titanic if name == "titanic" else Histogram().fit(people)
+    page = visit(name)
+    fields = page.locator("#form select")
+    for row in people.unique(maintain_order=True).rows(named=True):
+        for i, value in enumerate(row.values()):
+            fields.nth(i).select_option(label=value)
+        (explained,) = model.explain([row])
+        answer = page.locator("#answer").inner_text()
+        assert f"Leaf {explained.leaf}:" in answer
+        assert f"More unusual than {float(f'{100 * explained.unusualness:.3g}'):g} %" in answer
+        if explained.change is None:
+            assert "No change of one value" in answer
+        else:
+            times = float(f"{np.exp(explained.change.gain):.3g}")
+            assert f"with {explained.change.column} {explained.change.value.split(' or ')[0]}" in answer
+            assert f"{times:g} times as dense" in answer
+
+
+def test_the_form_of_a_list_takes_numbers_and_says_what_is_outside(visit):
+    page = visit("rules")
+    number = page.locator("#form input")
+    number.fill("15")
+    assert "Leaf 1: not taken by the 1 rule above and fare is 10 to 50" in page.locator("#answer").inner_text()
+    number.fill("100")
+    assert "sex is female and fare is 50 to 100" in page.locator("#answer").inner_text()
+    number.fill("101")
+    assert "Outside the domain: fare must be a number from 0 to 100" in page.locator("#answer").inner_text()
+
+
+def test_everything_can_be_printed(visit):
+    page = visit("titanic")
+    page.emulate_media(media="print")
+    assert page.locator(".wide svg").is_visible()
+    assert page.locator("#form").is_hidden()
+    assert page.get_by_role("button").count() == 0
+    assert len(page.pdf()) > 10_000
+
+
+def test_the_page_says_the_same_without_a_script(visit):
+    page = visit("titanic", java_script_enabled=False)
+    assert rows(page) == 9
+    assert page.locator(".scripted:visible").count() == 0
+    assert page.get_by_text("The most unusual records").is_visible()
+
+
+def _rgb(colour):
+    return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]

@@ -1,0 +1,70 @@
+"""Reports of small models, and tables that try to break pictures."""
+
+import numpy as np
+
+from sparsedensity import GreedyTree
+from sparsedensity.density import Density
+from sparsedensity.domain import Domain, Feature
+from sparsedensity.posterior import LeafSparse, SparseRules
+from sparsedensity.report import model
+from sparsedensity.report.model import Report
+from sparsedensity.structures import Condition, RuleList
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"quotes' & &amp; ]]> --> </style></svg>",
+    "x" * 10_000,
+    "قيمة من اليمين",
+    "emoji 🦀👩‍🚀",
+    "two\nlines\r\n\x00\x07",
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07",
+    "\u202eevil\u202c",
+    "$x_1$ %s {{ 7*7 }} #quot; \\n",
+    "",
+)
+
+
+def report_of(structure, weights, posterior, title="A model"):
+    """A report made by hand."""
+    density = Density(structure, weights, posterior.log_probabilities(structure, weights))
+    leaves = model.leaves_of(density, posterior.intervals(structure, weights))
+    return Report(title, (), model.lines_of(structure), leaves, model.features_of(structure.domain), structure)
+
+
+def tree_report(tree, weights=None):
+    """The report of a tree with some weight in its leaves."""
+    given = np.arange(1.0, tree.n_leaves + 1) if weights is None else weights
+    return report_of(tree, given, LeafSparse(), f"A tree of {tree.n_leaves}")
+
+
+def rules_report():
+    """A list of three rules over three features."""
+    domain = Domain(
+        (
+            Feature.nominal("class", ("1st", "2nd", "3rd", "crew")),
+            Feature.nominal("sex", ("female", "male")),
+            Feature.continuous("fare", (0, 10, 20, 50, 100)),
+        )
+    )
+    rules = RuleList.of(
+        domain,
+        [[Condition(0, 3, 3), Condition(1, 1, 1)], [Condition(2, 1, 2)], [Condition(1, 0, 0), Condition(2, 3, 3)]],
+    )
+    return report_of(rules, np.array([862.0, 400.0, 139.0, 800.0]), SparseRules.on(domain), "A rule list")
+
+
+def hostile_rows():
+    """Labels and column names that try to break out of wherever they are shown."""
+    return [
+        {
+            "<script>alert(2)</script>": HOSTILE[min(i % 23, len(HOSTILE) - 1) if i % 2 else 0],
+            "b\x1b[31m\n": HOSTILE[1 + i % 7 // 3 + i % 5 // 4],
+            "plain": "yes" if i % 7 < 3 else "no",
+        }
+        for i in range(400)
+    ]
+
+
+def hostile_model():
+    """A tree fitted to such rows."""
+    return GreedyTree().fit(hostile_rows())

@@ -1,0 +1,189 @@
+"""Pictures: SVG, matplotlib, Mermaid and Graphviz say what the report says, whatever the labels."""
+
+import itertools
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
+from sparsedensity.report import graphviz, mermaid, plot, svg
+from sparsedensity.report.layout import Curve, Stroke, Text, draw
+from sparsedensity.report.picture import picture_of
+from sparsedensity.report.style import Style, shortened, text_width, wrapped
+from sparsedensity.structures import Tree
+from tests.report.models import hostile_model, report_of, rules_report, tree_report
+from tests.strategies import domains, rule_lists, trees
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def titanic():
+    return GreedyTree().fit(datasets.load("titanic"))
+
+
+@st.composite
+def reports(draw):
+    """The report of a small tree or list with any weights."""
+    domain = draw(domains())
+    if draw(st.booleans()):
+        structure, posterior = draw(trees(domain)), draw(st.sampled_from([LeafSparse(), BranchSparse()]))
+    else:
+        structure, posterior = draw(rule_lists(domain)), SparseRules.on(domain)
+    weights = draw(st.lists(st.integers(0, 50), min_size=structure.n_leaves, max_size=structure.n_leaves))
+    return report_of(structure, np.array(weights, float) + (sum(weights) == 0), posterior)
+
+
+@given(reports())
+def test_every_branch_holds_what_its_children_hold(report):
+    picture = picture_of(report)
+    assert [spot.leaf for spot in picture.spots if spot.leaf is not None] == list(range(len(report.leaves)))
+    for i, spot in enumerate(picture.spots):
+        if picture.children[i]:
+            assert spot.share == pytest.approx(sum(picture.spots[c].share for c in picture.children[i]))
+    assert picture.spots[0].share == pytest.approx(sum(leaf.probability for leaf in report.leaves))
+
+
+@given(reports(), st.booleans())
+def test_marks_stay_on_their_axes_and_rows_do_not_meet(report, foldable):
+    drawing = draw(picture_of(report), Style(foldable=foldable))
+    for spot in drawing.picture.spots:
+        for cell in spot.cells if spot.leaf is not None else ():
+            assert all(-1e-9 <= at <= 1 + 1e-9 for at in (cell.at, cell.high) if at is not None)
+    rows = sorted(group.y for group in drawing.groups if drawing.picture.is_row(group.spot))
+    assert all(b - a >= drawing.row - 1e-9 for a, b in itertools.pairwise(rows))
+    assert all(drawing.top < y < drawing.height for y in rows)
+
+
+@given(reports())
+def test_an_svg_is_well_formed_and_names_every_leaf(report):
+    root = ElementTree.fromstring(svg.render(report))
+    spots = [g for g in root.iter(f"{SVG}g") if g.get("class") == "sd-spot"]
+    assert len(spots) == len(picture_of(report).spots)
+    assert len(list(root.iter(f"{SVG}circle"))) >= sum(leaf.probability > 0 for leaf in report.leaves)
+
+
+@given(reports(), st.integers(1, 6))
+def test_a_pruned_picture_has_few_rows_and_loses_nothing(report, most):
+    whole, part = picture_of(report), picture_of(report, most)
+    rows = [i for i in range(len(part.spots)) if part.is_row(i)]
+    widest = max((len(children) for children in whole.children), default=0)
+    assert len(rows) <= max(most, widest)
+    assert sum(part.spots[i].share for i in rows) == pytest.approx(whole.spots[0].share)
+    assert all(-1e-9 <= cell.at <= 1 + 1e-9 for i in rows for cell in part.spots[i].cells if cell.at is not None)
+    if len(report.leaves) <= most:
+        assert part == whole
+
+
+def test_the_width_of_a_branch_is_its_share_and_its_colour_its_density(titanic):
+    drawing = draw(picture_of(titanic.report()))
+    curves = [shape for group in drawing.groups for shape in group.branch if isinstance(shape, Curve)]
+    assert max(curves, key=lambda curve: curve.width) is curves[0]
+    by_leaf = {drawing.picture.spots[g.spot].leaf: g for g in drawing.groups}
+    dense, rare = by_leaf[5].branch[0], by_leaf[6].branch[0]
+    assert (dense.colour, rare.colour) == ("shade6", "shade0")
+    assert dense.width / by_leaf[4].branch[0].width == pytest.approx(0.3894 / 0.2091, rel=1e-3)
+
+
+def test_the_interval_of_the_density_is_that_of_the_probability_over_the_volume(titanic):
+    leaf = titanic.leaves_[6]
+    cell = next(spot for spot in picture_of(titanic.report()).spots if spot.leaf == 6).cells[1]
+    low, high = (end / leaf.volume for end in leaf.interval)
+    assert cell.title == f"95 % credible interval {low:.3g} to {high:.3g}"
+    assert cell.low < cell.at < cell.high
+
+
+def test_one_leaf_is_a_picture_too():
+    one = GreedyTree(max_leaves=1).fit(datasets.load("titanic"))
+    assert "everything" in one.to_svg()
+    assert one.plot().texts
+
+
+def test_a_deep_tree_is_drawn_line_by_line_and_stays_narrow():
+    table = {f"x{i}": [1] * 500 + [0] * 20 for i in range(30)}
+    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    tree = Tree.leaf(GreedyTree().fit(rows).domain_)
+    for feature in range(30):
+        tree = tree.split(2 * feature, feature, [{0}, {1}])
+    drawing = draw(picture_of(tree_report(tree)))
+    assert drawing.deep
+    assert drawing.width < 1300
+    assert drawing.height == pytest.approx(drawing.row * 61, rel=0.1)
+
+
+@pytest.mark.parametrize("kind", [GreedyTree, Histogram])
+def test_a_hundred_leaves_fit_a_page(kind):
+    frame = datasets.load("random-tree", rows=20_000, sizes=[4, 4, 3, 3, 3, 2, 2], leaves=100)
+    model = kind().fit(frame)
+    assert len(model.to_svg()) < 400_000
+
+
+def test_hostile_labels_are_shown_as_text():
+    model = hostile_model()
+    picture = model.to_svg()
+    root = ElementTree.fromstring(picture)
+    assert not list(root.iter(f"{SVG}script"))
+    assert "\x1b" not in picture
+    assert max(len(text.text or "") for text in root.iter(f"{SVG}text")) < 100
+    assert "&lt;script&gt;" in picture
+    drawing = draw(picture_of(model.report()))
+    assert all(
+        shape.x + text_width(shape.text, shape.size) <= drawing.width
+        for group in drawing.groups
+        for shape in group.branch
+        if isinstance(shape, Text)
+    )
+
+
+def test_hostile_labels_do_not_end_a_mermaid_or_graphviz_label():
+    model = hostile_model()
+    for line in model.to_mermaid().splitlines()[1:]:
+        assert line.count('"') in (0, 2)
+        assert "<" not in line
+        assert "#" not in re.sub(r"#\d+;|fill:#\w+|color:#fff", "", line)
+    strings = re.sub(r'"(?:[^"\\]|\\.)*"', "", model.to_graphviz())
+    assert '"' not in strings
+    assert strings.count("->") == sum(spot.parent is not None for spot in picture_of(model.report()).spots)
+
+
+def test_every_branch_of_a_model_is_in_the_source_for_other_programs(titanic):
+    for source, arrow in ((titanic.to_mermaid(), "-->"), (titanic.to_graphviz(), " -> ")):
+        assert source.count(arrow) == 13
+        assert "class is 1st or crew" in source
+        assert "0.000901" in source
+    assert mermaid.render(rules_report()).count("-->") == 4
+    assert graphviz.render(rules_report()).startswith("digraph")
+
+
+def test_matplotlib_draws_the_same_texts(titanic):
+    ax = titanic.plot()
+    drawing = draw(picture_of(titanic.report()))
+    shapes = [*drawing.frame, *drawing.legend, *(s for g in drawing.groups for s in (*g.branch, *g.row))]
+    assert [text.get_text() for text in ax.texts] == [s.text for s in shapes if isinstance(s, Text)]
+    assert len(ax.lines) == sum(isinstance(shape, Stroke) for shape in shapes)
+    assert plot.render(rules_report(), ax) is ax
+
+
+def test_a_notebook_shows_the_picture_once_the_model_is_fitted(titanic):
+    assert "sd-picture" in titanic._repr_html_()
+    assert "sd-picture" in titanic._repr_mimebundle_()["text/html"]
+    assert "sd-picture" not in GreedyTree()._repr_html_()
+
+
+def test_a_picture_is_written_to_a_file(titanic, tmp_path):
+    assert titanic.to_svg(tmp_path / "a.svg") == (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+@given(st.text(max_size=60), st.floats(10, 400))
+def test_wrapped_text_fits_its_room_and_loses_only_what_it_says(text, room):
+    lines = wrapped(text, room, 12)
+    assert len(lines) <= 2
+    assert all(text_width(line, 12) <= max(room, text_width("…", 12)) for line in lines)
+    assert shortened(text, 1e9, 12) == text
+    if "…" not in "".join(lines):
+        assert " ".join(lines) == text

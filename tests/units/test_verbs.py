@@ -1,0 +1,262 @@
+"""The verbs that show, explain and compare."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sparsedensity import GreedyTree, Histogram, datasets, load
+from sparsedensity.cli.top import most_unusual
+from sparsedensity.errors import DataError
+from sparsedensity.ingest.batches import read_batches
+from sparsedensity.report import saved
+from tests.report.models import hostile_model, hostile_rows
+from tests.units.test_cli import run
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "titanic.json"
+    GreedyTree().fit(datasets.load("titanic")).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A model of text, numbers, whole numbers and truth values, and the table it knows."""
+    rng = np.random.default_rng(1)
+    folder = tmp_path_factory.mktemp("mixed")
+    table = pl.DataFrame(
+        {
+            "what": rng.choice(["a", "b", "7"], 5000),
+            "size": rng.gamma(2, 3, 5000),
+            "age": rng.integers(0, 90, 5000),
+            "small": rng.integers(0, 5, 5000),
+            "yes": rng.random(5000) < 0.2,
+        }
+    ).with_columns(pl.when(pl.col("age") > 85).then(None).otherwise(pl.col("size")).alias("size"))
+    fitted = GreedyTree().fit(table)
+    fitted.save(folder / "m.json")
+    table.write_csv(folder / "t.csv")
+    table.write_csv(folder / "semicolon.tsv", separator="\t")
+    table.write_parquet(folder / "t.parquet")
+    return fitted, table, folder
+
+
+def test_explain_prints_a_card_a_row(model, tmp_path):
+    (tmp_path / "rows.csv").write_text("class,sex,age\n1st,female,child\ncrew,male,adult\n")
+    done = run("explain", model, tmp_path / "rows.csv", "--width", "80")
+    assert done.returncode == 0
+    assert done.stdout == (
+        "Row 0: class 1st, sex female, age child\n"
+        "  more unusual than 99.6 % of what the model expects\n"
+        "  leaf 6: age is child, then class is 1st or crew\n"
+        "  0.361 % of all records are there, density 0.000901\n"
+        "  with age adult it would be 77.8 times as dense\n"
+        "\n"
+        "Row 1: class crew, sex male, age adult\n"
+        "  more unusual than 0 % of what the model expects\n"
+        "  leaf 5: age is adult, then sex is male, then class is crew\n"
+        "  38.9 % of all records are there, density 0.389\n"
+    )
+
+
+def test_explain_speaks_json_and_reads_standard_input(model):
+    done = run("explain", model, "-", "--json", stdin="class,sex,age\n1st,female,child\nx,male,adult\n")
+    first, second = json.loads(done.stdout)
+    assert first["record"] == {"class": "1st", "sex": "female", "age": "child"}
+    assert first["change"]["column"] == "age"
+    assert second["outside"] == {"column": "class", "value": "x"}
+    assert second["log_density"] is None
+    assert done.stderr.count("warning") == 1
+
+
+def test_nothing_in_a_label_reaches_the_terminal(tmp_path):
+    hostile_model().save(tmp_path / "m.json")
+    pl.DataFrame(hostile_rows()[:40]).write_parquet(tmp_path / "rows.parquet")
+    for words in (
+        ["show", tmp_path / "m.json"],
+        ["explain", tmp_path / "m.json", tmp_path / "rows.parquet"],
+        ["compare", tmp_path / "m.json", tmp_path / "rows.parquet"],
+        ["score", tmp_path / "m.json", tmp_path / "rows.parquet", "--top", "5"],
+    ):
+        done = run(*words)
+        assert done.returncode == 0, done.stderr
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\x07" not in done.stdout
+        assert "x" * 1100 not in done.stdout
+
+
+def test_show_draws_and_writes(model, tmp_path):
+    assert run("show", model, "--as", "svg").stdout.startswith("<svg")
+    assert run("show", model, "--as", "mermaid").stdout.startswith("flowchart LR")
+    assert run("show", model, "--as", "graphviz").stdout.startswith("digraph")
+    done = run("show", model, "--as", "html", "-o", tmp_path / "m.html")
+    assert (done.stdout, done.stderr) == ("", f"wrote {tmp_path / 'm.html'}\n")
+    assert "<title>Greedy density tree with 9 leaves</title>" in (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert run("show", model, "-o", "-").stdout == run("show", model).stdout
+
+
+@pytest.mark.parametrize("kind", [GreedyTree, Histogram])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_model_shown_from_its_file_is_the_model(kind, weighted, tmp_path):
+    people = datasets.load("titanic").unique(maintain_order=True)
+    fitted = kind().fit(people, sample_weight=range(1, len(people) + 1) if weighted else None)
+    fitted.save(tmp_path / "m.json")
+    shown, whole = saved.read(tmp_path / "m.json"), load(tmp_path / "m.json")
+    assert shown.report().facts == whole.report().facts
+    assert shown.report().title == whole.report().title
+    assert shown.report().lines == whole.report().lines
+    assert shown.n_leaves_ == whole.n_leaves_
+    for ours, theirs in zip(shown.leaves_, whole.leaves_, strict=True):
+        assert (ours.conditions, ours.weight, ours.log_volume) == (theirs.conditions, theirs.weight, theirs.log_volume)
+        assert ours.density == pytest.approx(theirs.density)
+        assert ours.interval == pytest.approx(theirs.interval)
+        assert ours.unusualness == pytest.approx(theirs.unusualness)
+
+
+def test_a_file_without_what_showing_needs_is_loaded_in_full(model, tmp_path):
+    document = json.loads(model.read_text(encoding="utf-8"))
+    del document["title"]
+    (tmp_path / "old.json").write_text(json.dumps(document), encoding="utf-8")
+    assert saved.read(tmp_path / "old.json") is None
+    assert run("show", tmp_path / "old.json").stdout == run("show", model).stdout
+    document["leaves"][0]["weight"] = -1
+    (tmp_path / "bad.json").write_text(json.dumps(document), encoding="utf-8")
+    assert "is damaged" in run("show", tmp_path / "bad.json").stderr
+
+
+def test_compare_prints_writes_and_speaks_json(model, tmp_path):
+    done = run("compare", model, "titanic")
+    assert "No difference shows" in done.stdout
+    less = datasets.load("titanic").head(900)
+    less.write_csv(tmp_path / "less.csv")
+    page, picture = tmp_path / "c.html", tmp_path / "c.svg"
+    done = run("compare", model, tmp_path / "less.csv", "--html", page, "--svg", picture, "--json")
+    assert json.loads(done.stdout)["p_value"] < 1e-6
+    assert "less.csv against the model" in page.read_text(encoding="utf-8")
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+    assert run("compare", model, tmp_path / "less.csv", "--svg", "-").stdout.startswith("<svg")
+    counted = datasets.load("titanic").group_by("class", "sex", "age").len("n")
+    counted.write_csv(tmp_path / "counted.csv")
+    assert "2,201 compared" in run("compare", model, tmp_path / "counted.csv", "--weight", "n").stdout
+    assert "no column 'm'" in run("compare", model, tmp_path / "counted.csv", "--weight", "m").stderr
+
+
+def test_evaluate_puts_the_model_beside_the_baselines():
+    shown = run("evaluate", "titanic", "--cv", "3")
+    assert [line.split("  ")[0] for line in shown.stdout.splitlines()[2:]] == [
+        "Greedy density tree", "Full histogram", "Independent columns",
+    ]  # fmt: skip
+    answer = json.loads(run("evaluate", "titanic", "--cv", "3", "--json").stdout)
+    assert answer[0]["held_out_per_row"] > answer[2]["held_out_per_row"]
+
+
+def test_report_writes_a_page_and_says_so_beside_the_answer(tmp_path):
+    page = tmp_path / "r.html"
+    done = run("report", "titanic", "-o", page, "--cv", "0")
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"wrote {page}\n", 0)
+    assert "Made from <strong>titanic</strong>" in page.read_text(encoding="utf-8")
+    assert run("report", "titanic", "-o", "-", "--cv", "0").stdout.startswith("<!doctype html>")
+    assert run("report", "titanic", "-o", tmp_path / "no" / "r.html", "--cv", "0").returncode == 1
+
+
+def test_the_top_rows_are_those_a_full_scoring_ranks_first(mixed):
+    fitted, table, folder = mixed
+    unusual, logs = fitted.unusualness(table), fitted.score_samples(table)
+    order = sorted(range(len(table)), key=lambda row: (-unusual[row], logs[row], row))[:15]
+    for name in ("t.csv", "semicolon.tsv", "t.parquet"):
+        top = most_unusual(fitted, str(folder / name), 15)
+        assert top.numbers == order
+        assert top.total == 5000
+        assert fitted.apply(top.rows).tolist() == fitted.apply(table[order]).tolist()
+
+
+def test_parts_are_the_whole(mixed):
+    fitted, table, folder = mixed
+    for name in ("t.csv", "t.parquet"):
+        parts = list(read_batches(folder / name, fitted.domain_, rows=700))
+        assert len(parts) > 1
+        assert fitted.apply(pl.concat(parts)).tolist() == fitted.apply(table).tolist()
+
+
+def test_a_value_that_is_no_number_is_named(mixed, tmp_path):
+    fitted, table, _ = mixed
+    table.head(5).with_columns(pl.Series("size", ["1", "2", "three", "4", "5"])).write_csv(tmp_path / "a.csv")
+    with pytest.raises(DataError, match="'size' holds 'three' where a number is expected"):
+        list(read_batches(tmp_path / "a.csv", fitted.domain_))
+
+
+def test_score_top_gives_reasons_as_cards_json_or_table(model, tmp_path):
+    done = run("score", model, "titanic", "--top", "3")
+    assert done.stdout.count("more unusual than 99.6 %") == 3
+    assert done.stderr == "the 3 most unusual of 2,201 rows\n"
+    answer = json.loads(run("score", model, "titanic", "--top", "2", "--json").stdout)
+    assert [one["row"] for one in answer] == [175, 176]
+    run("score", model, "titanic", "--top", "4", "-o", tmp_path / "top.csv")
+    written = pl.read_csv(tmp_path / "top.csv")
+    assert written.columns == ["class", "sex", "age", "row", "leaf", "log_density", "unusualness", "reason", "change"]
+    (tmp_path / "odd.csv").write_text("class,sex,age\ncrew,male,adult\nstowaway,male,adult\n")
+    done = run("score", model, tmp_path / "odd.csv", "--top", "1")
+    assert "Row 1: class stowaway" in done.stdout
+    assert "1 lie outside the domain" in done.stderr
+    assert "warning" not in done.stderr
+
+
+def test_a_table_larger_than_the_allowance_of_memory_is_scored_in_parts(model, tmp_path):
+    """The peak of a process that ranks 3 million rows stays far below the size of the table in memory."""
+    row = "crew,male,adult\n1st,female,child\n3rd,male,adult\n2nd,female,adult\n"
+    with (tmp_path / "big.csv").open("w") as file:
+        file.write("class,sex,age\n")
+        for _ in range(750):
+            file.write(row * 1000)
+    code = (
+        "import resource, sys\n"
+        "from sparsedensity import load\n"
+        "from sparsedensity.cli.top import most_unusual\n"
+        f"model = load({str(model)!r})\n"
+        "model.apply([{'class': 'crew', 'sex': 'male', 'age': 'adult'}])\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        f"top = most_unusual(model, {str(tmp_path / 'big.csv')!r}, 20)\n"
+        "print(top.total, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    pytest.importorskip("resource", reason="this system does not tell the memory of a process")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    total, kilobytes = map(int, done.stdout.split())
+    assert total == 3_000_000
+    assert kilobytes < 250_000
+
+
+def test_every_verb_has_examples_in_its_help():
+    from sparsedensity.cli import VERBS
+
+    for name in VERBS:
+        shown = run(name, "--help").stdout
+        assert "Examples:" in shown
+        assert f"sparsedensity {name}" in shown
+
+
+def test_the_shell_completes_verbs_options_and_bundled_names():
+    def completed(line, shell="complete_zsh"):
+        words = line.split(" ")
+        environment = {
+            "_SPARSEDENSITY_COMPLETE": shell,
+            "_TYPER_COMPLETE_ARGS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        return subprocess.run(
+            [sys.executable, "-c", "import sys; sys.argv = ['sparsedensity']; import sparsedensity.cli as c; c.main()"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+            check=False,
+            timeout=60,
+        ).stdout
+
+    assert "explain" in completed("sparsedensity ex")
+    assert "--max-leaves" in completed("sparsedensity fit titanic --max")
+    assert "titanic" in completed("sparsedensity fit tit")
