@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from sparsedensity.cli.data import Data, complete_data, note, read_data
+from sparsedensity.cli.data import Data, complete_data, read_data
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ class ModelOptions:
     pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
     max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
     search: Annotated[
-        Literal["auto", "anneal", "greedy"] | None, Option("--search", help="How to look for the tree or the list.")
+        Literal["auto", "anneal", "exact", "greedy"] | None,
+        Option("--search", help="How to look: auto is exact where a proof takes seconds, else anneal."),
+    ] = None
+    depth: Annotated[
+        int | None, Option("--depth", help="Leaf, branch: the best tree of at most so many levels, proven.")
     ] = None
     iterations: Annotated[int | None, Option("--iterations", help="The most proposals of each restart or chain.")] = (
         None
@@ -123,8 +127,6 @@ class ModelOptions:
         """Read the data and fit the model that was asked for."""
         table = read_data(name, weight=self.weight, drop=self.drop)
         model = self._model(table)
-        if not self.quiet and model.needs_compiling():
-            note("compiling the search: once for this machine, for about half a minute")
         model.fit(table.frame, sample_weight=table.weights)
         return model, table
 

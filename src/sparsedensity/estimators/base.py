@@ -78,10 +78,6 @@ class DensityEstimator(FittedDensity):
         self._remember_rows(engine.table)
         return self
 
-    def needs_compiling(self) -> bool:
-        """Whether the first fit on this machine will take some seconds longer, because its search is compiled."""
-        return False
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as JSON that a person can read; :func:`sparsedensity.load` reads it back."""
         from sparsedensity.estimators.saving import save

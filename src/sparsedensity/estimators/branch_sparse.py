@@ -23,7 +23,10 @@ class BranchSparseTree(SearchedTree):
     max_leaves
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
-        ``"anneal"`` searches by simulated annealing and rebuilding; ``"greedy"`` grows and prunes; ``"auto"`` chooses.
+        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
+        grows and prunes. ``"auto"`` is exact where an estimate says seconds, else anneal; ``search_`` says which.
+    depth
+        The best tree of at most so many levels, proven; feasible on wide tables too.
     iterations
         Proposals of each restart; by default as many as the size of the table calls for.
     restarts
@@ -59,7 +62,8 @@ class BranchSparseTree(SearchedTree):
         pseudocount: float = 2,
         feature_probability: float | None = None,
         max_leaves: int | None = 100,
-        search: Literal["auto", "anneal", "greedy"] = "auto",
+        search: Literal["auto", "anneal", "exact", "greedy"] = "auto",
+        depth: int | None = None,
         iterations: int | None = None,
         restarts: int = 4,
         cooling: Literal["geometric", "linear"] = "geometric",
@@ -80,6 +84,7 @@ class BranchSparseTree(SearchedTree):
         self.feature_probability = feature_probability
         self.max_leaves = max_leaves
         self.search = search
+        self.depth = depth
         self.iterations = iterations
         self.restarts = restarts
         self.cooling = cooling

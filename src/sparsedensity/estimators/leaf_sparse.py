@@ -21,7 +21,10 @@ class LeafSparseTree(SearchedTree):
     max_leaves
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
-        ``"anneal"`` searches by simulated annealing and rebuilding; ``"greedy"`` grows and prunes; ``"auto"`` chooses.
+        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
+        grows and prunes. ``"auto"`` is exact where an estimate says seconds, else anneal; ``search_`` says which.
+    depth
+        The best tree of at most so many levels, proven; feasible on wide tables too.
     iterations
         Proposals of each restart; by default as many as the size of the table calls for.
     restarts
@@ -56,7 +59,8 @@ class LeafSparseTree(SearchedTree):
         *,
         pseudocount: float = 2,
         max_leaves: int | None = 100,
-        search: Literal["auto", "anneal", "greedy"] = "auto",
+        search: Literal["auto", "anneal", "exact", "greedy"] = "auto",
+        depth: int | None = None,
         iterations: int | None = None,
         restarts: int = 4,
         cooling: Literal["geometric", "linear"] = "geometric",
@@ -76,6 +80,7 @@ class LeafSparseTree(SearchedTree):
         self.pseudocount = pseudocount
         self.max_leaves = max_leaves
         self.search = search
+        self.depth = depth
         self.iterations = iterations
         self.restarts = restarts
         self.cooling = cooling

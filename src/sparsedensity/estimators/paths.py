@@ -45,7 +45,7 @@ class PathEstimator(DensityEstimator):
         codes, weights = self._codes(X, sample_weight)
         table = Table.of(self.domain_, codes, weights)
         problem = Problem(MemoryEngine(table, self._jobs()), self.posterior_, self.max_leaves)
-        path = keep(problem, self.found_.archive)
+        path = keep(problem, self._archive(problem))
         held_out = {} if cv is None else self._cross_validate(codes, weights, cv)
         self._rows = table
         points = [
@@ -66,14 +66,18 @@ class PathEstimator(DensityEstimator):
             raise DataError(
                 "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
             )
-        archive = self.found_.archive
-        SparsityPath(tuple(PathPoint(k, 0.0, 0.0) for k in archive), self.unit).at(size)
         problem = Problem(MemoryEngine(self._rows, self._jobs()), self.posterior_, self.max_leaves)
+        archive = self._archive(problem)
+        SparsityPath(tuple(PathPoint(k, 0.0, 0.0) for k in archive), self.unit).at(size)
         structure, log_posterior, weights = keep(problem, {size: self._shown(archive[size])})[size]
         smaller = copy(self)
         found = replace(self.found_, structure=structure, log_posterior=log_posterior, limit_binds=False, proven=False)
         smaller._settle(self.domain_, self.posterior_, found, weights)
         return smaller
+
+    def _archive(self, problem: Problem[Any]) -> Mapping[int, Structure]:
+        """The best structure of every size."""
+        return self.found_.archive
 
     def _learn_fold(self, engine: MemoryEngine) -> Found:
         """Choose the structures of one fold."""

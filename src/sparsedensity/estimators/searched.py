@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.fitted import generator
 from sparsedensity.estimators.paths import PathEstimator
+from sparsedensity.estimators.progress import say
 from sparsedensity.kernels import is_compiled, moves
-from sparsedensity.posterior import LeafSparse
+from sparsedensity.posterior import LeafSparse, Posterior
 from sparsedensity.problem import Problem, check_limit, check_time
-from sparsedensity.search import Anneal, Budget, Found, Greedy, run
+from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
 from sparsedensity.search.base import Watch, keep
 from sparsedensity.search.chain import COOLINGS
-from sparsedensity.structures import Tree
+from sparsedensity.structures import Structure, Tree
+from sparsedensity.table import Floats
 
-SEARCHES = ("auto", "anneal", "greedy")
+SEARCHES = ("auto", "anneal", "exact", "greedy")
+AUTO_SECONDS = 5.0
+"""A proof that is estimated to take no longer is made by default."""
 FOLD_EFFORT = 0.25
 """The share of the budget for each fold of a cross-validated path."""
 AnyProblem = Problem[Any]
@@ -30,38 +39,85 @@ class SearchedTree(PathEstimator):
 
     pseudocount: float
     search: str
+    depth: int | None
     iterations: int | None
     restarts: int
     cooling: Any
     time_limit: float | None
     warm_start_from: Any
     random_state: Any
+    _has_path = False
 
-    def needs_compiling(self) -> bool:
-        """Whether the first fit on this machine will take some seconds longer, because its search is compiled."""
-        return self.search != "greedy" and not is_compiled(moves.rebuild)
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
+        """The trees whose log posterior is within some nats of the best: the set of good models.
+
+        Distinct sets of leaves for leaf-sparse trees, trees up to the order of children for branch-sparse ones. Only
+        where the best tree can be proven; beyond ``at_most`` the answer says that there are more.
+
+        >>> from sparsedensity import LeafSparseTree, datasets
+        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=1.5))
+        3 within 1.5 nats of the optimum
+        """
+        check_is_fitted(self)
+        if self._rows is None:
+            raise DataError(
+                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
+            )
+        problem = Problem(MemoryEngine(self._rows, self._jobs()), self.posterior_, self.max_leaves)
+        return near_optimal(problem, within, at_most, depth=self.depth)
 
     def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
-        return self._search(engine, watch, 1.0)
-
-    def _learn_fold(self, engine: MemoryEngine) -> Found:
-        return self._search(engine, [], FOLD_EFFORT)
-
-    def _search(self, engine: MemoryEngine, watch: list[Watch], effort: float) -> Found:
         problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)
         if self.search == "greedy":
             return self._learn_greedily(problem, watch)
+        if self.search == "exact" or self.depth is not None:
+            return self._prove(problem, watch)
+        if self.search == "auto" and estimate(problem).seconds <= AUTO_SECONDS:
+            return run(Exact(anytime=True), problem, budget=Budget(seconds=self.time_limit), watch=watch)
+        return self._anneal(problem, watch)
+
+    def _learn_fold(self, engine: MemoryEngine) -> Found:
+        problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)
+        if self.search == "greedy":
+            return self._learn_greedily(problem, [])
+        return self._anneal(problem, [], effort=FOLD_EFFORT)
+
+    def _archive(self, problem: AnyProblem) -> Mapping[int, Structure]:
+        """The best tree of every size; a proof knows one size only, so the others are annealed from it."""
+        if self.found_.method == "exact" and not self._has_path:
+            tree = self.found_.structure
+            assert isinstance(tree, Tree)
+            others = self._anneal(problem, [], starts=(tree,), effort=FOLD_EFFORT).archive
+            self.found_ = replace(self.found_, archive={**others, tree.n_leaves: tree})
+            self._has_path = True
+        return self.found_.archive
+
+    def _anneal(
+        self, problem: AnyProblem, watch: list[Watch], *, starts: tuple[Tree, ...] | None = None, effort: float = 1.0
+    ) -> Found:
+        if not is_compiled(moves.rebuild):
+            say(self.progress, "compiling the search: once for this machine, about half a minute")
         search = Anneal(
             restarts=self.restarts,
             iterations=self.iterations,
             cooling=self.cooling,
-            starts=self._starts(problem),
+            starts=self._starts(problem) if starts is None else starts,
             effort=effort,
             jobs=self._jobs(),
             seconds=self.time_limit,
         )
         budget, rng = Budget(seconds=self.time_limit), generator(self.random_state)
         return run(search, problem, budget=budget, rng=rng, watch=watch)
+
+    def _prove(self, problem: AnyProblem, watch: list[Watch]) -> Found:
+        """The best tree, proven; with a time limit, the annealed tree and the bound that was reached."""
+        if self.time_limit is None:
+            return run(Exact(depth=self.depth), problem, watch=watch)
+        begin = time.perf_counter()
+        start = None if self.depth is not None else self._anneal(problem, watch).structure
+        warm = start if isinstance(start, Tree) else None
+        left = max(self.time_limit - (time.perf_counter() - begin), 0.0)
+        return run(Exact(warm, anytime=True, depth=self.depth), problem, budget=Budget(seconds=left), watch=watch)
 
     def _learn_greedily(self, problem: AnyProblem, watch: list[Watch]) -> Found:
         """Grow by the leaf-sparse posterior and take the size that this posterior likes best."""
@@ -95,12 +151,19 @@ class SearchedTree(PathEstimator):
             )
         return (source,)
 
+    def _settle(self, domain: Domain, posterior: Posterior, found: Found, weights: Floats) -> None:
+        super()._settle(domain, posterior, found, weights)
+        self._has_path = False
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.search not in SEARCHES:
             raise ParameterError("search", self.search, f"one of {', '.join(map(repr, SEARCHES))}")
         if self.cooling not in COOLINGS:
             raise ParameterError("cooling", self.cooling, f"one of {', '.join(map(repr, COOLINGS))}")
+        check_limit("depth", self.depth)
+        if self.depth is not None and self.search in ("anneal", "greedy"):
+            raise ParameterError("search", self.search, "'exact' or 'auto' where a depth is asked for")
         check_limit("iterations", self.iterations)
         if self.restarts is None:
             raise ParameterError("restarts", self.restarts, "a whole number of 1 or more")

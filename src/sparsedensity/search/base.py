@@ -113,11 +113,18 @@ class Found:
     by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     """Moves proposed, accepted, and leading to a new best structure, by kind."""
     restarts: int = 1
+    n: float | None = None
+    """The total weight of the rows."""
 
     @property
     def gap(self) -> float | None:
         """How far below the optimum the structure can be at most, in nats."""
         return None if self.upper_bound is None else max(0.0, self.upper_bound - self.log_posterior)
+
+    @property
+    def gap_per_row(self) -> float | None:
+        """The gap for every row."""
+        return None if self.gap is None or not self.n else self.gap / self.n
 
 
 def run(
@@ -163,6 +170,7 @@ def run(
         r_hat=getattr(state, "r_hat", None),
         by_kind=getattr(state, "by_kind", {}),
         restarts=getattr(search, "restarts", 1),
+        n=problem.engine.n,
     )
 
 
