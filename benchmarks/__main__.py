@@ -7,7 +7,8 @@ from pathlib import Path
 
 import sparsedensity
 
-NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem != "timing")
+HELPERS = {"timing", "paper_data", "plain_annealer"}
+NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in HELPERS)
 
 
 def main() -> None:

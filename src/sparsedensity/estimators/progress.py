@@ -28,7 +28,9 @@ def watching(progress: bool, title: str) -> Iterator[list[Watch]]:
     starting.start()
 
     def look(state: State, seconds: float) -> None:
-        status.update(f"{title}: {state.moves:,} moves, log posterior {state.log_posterior:,.1f}, {seconds:.0f} s")
+        leaves = f", {state.leaves} leaves" if hasattr(state, "leaves") and isinstance(state.leaves, int) else ""
+        best = f"log posterior {state.log_posterior:,.1f}{leaves}"
+        status.update(f"{title}: {best}, {state.moves:,} moves, {seconds:.0f} s")
 
     try:
         yield [look]

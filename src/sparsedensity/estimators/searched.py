@@ -55,8 +55,8 @@ class SearchedTree(PathEstimator):
         where the best tree can be proven; beyond ``at_most`` the answer says that there are more.
 
         >>> from sparsedensity import LeafSparseTree, datasets
-        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=1.5))
-        3 within 1.5 nats of the optimum
+        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=3))
+        5 within 3 nats of the optimum
         """
         check_is_fitted(self)
         if self._rows is None:

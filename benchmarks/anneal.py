@@ -1,0 +1,180 @@
+"""The annealing search: proposals a second, the paper's tables, growth, and large tables beside mlpack's DET.
+
+Name parts to run only those: ``python -m benchmarks anneal`` runs all, ``BENCH_PARTS=speed,quality`` some.
+``BENCH_PLOT`` is a file for the plot of growth.
+"""
+
+import importlib.util
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.paper_data import paper_table
+from benchmarks.plain_annealer import PlainAnnealer
+from benchmarks.timing import best_of, measured
+from sparsedensity import datasets
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.ingest import Reading, open_source, read_table
+from sparsedensity.posterior import LeafSparse
+from sparsedensity.problem import Problem
+from sparsedensity.search import Anneal, Found, Greedy, run
+from sparsedensity.search.anneal import RECIPES
+from sparsedensity.search.chain import Chain
+from sparsedensity.table import Table
+
+BEST_KNOWN = {
+    "compas": (-30860, -30198),
+    "chess_krkp": (-54582, -46248),
+    "mushroom": (-117621, -65814),
+    "telco_churn": (-122557, -102763),
+    "heloc": (-361629, -291741),
+    "bank_full": (-524878, -492148),
+    "connect4": (-1945486, -1598451),
+    "coco_thing": (-5407640, -3529163),
+}
+"""The best log posteriors of two earlier prototypes at 20 and 100 leaves, found in 25 to 40 s."""
+UNLIMITED = {"chess_krkp": -39161, "mushroom": -53672, "coco_thing": -1222576}
+CENSUS = [2] * 12 + [3] * 10 + [4] * 8 + [5] * 10 + [6] * 8 + [8] * 8 + [10] * 6 + [13] * 4 + [17, 19]
+PLAIN_SECONDS = 2.0
+
+
+def main() -> None:
+    run(Anneal(iterations=10), problem_of(random_table(100, [3, 2])))  # compiles
+    parts: dict[str, Callable[[], None]] = {
+        "speed": speed,
+        "quality": quality,
+        "growth": growth,
+        "million": million,
+        "census": census,
+    }
+    for name in os.environ.get("BENCH_PARTS", ",".join(parts)).split(","):
+        print(f"\n### {name}")
+        parts[name]()
+
+
+def random_table(rows: int, sizes: list[int], leaves: int = 100) -> Table:
+    truth = datasets.random_tree(rows=rows, sizes=sizes, leaves=min(leaves, rows), seed=1)
+    return Table.of(truth.domain, truth.codes)
+
+
+def problem_of(table: Table, limit: int | None = 100) -> Problem[LeafSparse]:
+    return Problem(MemoryEngine(table), LeafSparse(8, 2), limit)
+
+
+def paper_problem(name: str, limit: int | None) -> Problem[LeafSparse] | None:
+    frame = paper_table(name)
+    return None if frame is None else problem_of(read_table(open_source(frame), Reading()), limit)
+
+
+def speed() -> None:
+    """Proposals that score a different tree, a second on one core; reading rows apart."""
+    tables = {
+        "titanic": read_table(open_source(datasets.titanic()), Reading()),
+        "50,000 x 20": random_table(50_000, [5] * 20),
+    }
+    mushroom = paper_problem("mushroom", 100)
+    if mushroom is not None:
+        tables["mushroom"] = mushroom.engine.table
+    print("| table | proposals a second | plain Python, rows counted anew | ratio |")
+    print("| --- | --: | --: | --: |")
+    for name, table in tables.items():
+        ours = proposals_a_second(problem_of(table))
+        rows = np.repeat(table.codes, table.weights.astype(int), axis=0)
+        plain = PlainAnnealer(rows, list(table.domain.sizes)).run(PLAIN_SECONDS)
+        print(f"| {name} | {ours:,.0f} | {plain:,.0f} | {ours / plain:,.0f} |")
+
+
+def proposals_a_second(problem: Problem[LeafSparse], steps: int = 200_000) -> float:
+    """The paper's moves at a temperature of 20 nats, after the regions they visit have been read once."""
+    table = problem.engine.table
+    chain = Chain(problem, table.codes, table.weights, RECIPES[1], np.random.default_rng(0), 0.01)
+    chain._begin()
+    for _ in range(5):
+        chain._anneal(steps, 20.0)
+    before, begin = chain.moves.sum(axis=0)[0], time.perf_counter()
+    chain._anneal(steps, 20.0)
+    return float((chain.moves.sum(axis=0)[0] - before) / (time.perf_counter() - begin))
+
+
+def quality() -> None:
+    """Default fits of the paper's tables on two threads."""
+    print("| table | limit | greedy | best known | ours | leaves | seconds | seconds to 99.9 % |")
+    print("| --- | --: | --: | --: | --: | --: | --: | --: |")
+    for name, scores in BEST_KNOWN.items():
+        for limit, known in zip((20, 100, None), (*scores, UNLIMITED.get(name)), strict=True):
+            if limit is None and known is None:
+                continue
+            problem = paper_problem(name, limit)
+            if problem is None:
+                continue
+            greedy = run(Greedy(), problem).log_posterior if limit else None
+            found = run(Anneal(jobs=2), problem)
+            print(
+                f"| {name} | {limit or 'none'} | {'' if greedy is None else round(greedy)} | {known} "
+                f"| {found.log_posterior:.0f} | {found.structure.n_leaves} | {found.seconds:.1f} "
+                f"| {nearly(found):.1f} |"
+            )
+
+
+def nearly(found: Found) -> float:
+    """The seconds until 99.9 % of what was gained over the first look was there."""
+    first, last = found.trace[0][1], found.trace[-1][1]
+    return next(seconds for seconds, score in found.trace if score >= last - 0.001 * (last - first))
+
+
+def growth() -> None:
+    """The time of a default fit with rows and with features."""
+    rows = {n: seconds_of(random_table(n, [4] * 20)) for n in (1_000, 10_000, 100_000, 1_000_000, 2_000_000)}
+    columns = {p: seconds_of(random_table(100_000, [4] * p)) for p in (5, 10, 20, 50, 100)}
+    for what, times in (("rows at 20 features", rows), ("features at 100,000 rows", columns)):
+        print(f"{what}: " + ", ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in times.items()))
+    if (file := os.environ.get("BENCH_PLOT")) is not None:
+        draw(file, {"rows, at 20 features": rows, "features, at 100,000 rows": columns})
+
+
+def seconds_of(table: Table) -> float:
+    return run(Anneal(jobs=2), problem_of(table)).seconds
+
+
+def draw(file: str, curves: dict[str, dict[int, float]]) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(curves), figsize=(9, 3.5), layout="constrained")
+    for axis, (label, times) in zip(axes, curves.items(), strict=True):
+        sizes, seconds = np.array(list(times)), np.array(list(times.values()))
+        axis.loglog(sizes, seconds, "o-", label="a default fit")
+        axis.loglog(sizes, seconds[0] * sizes / sizes[0], ":", color="grey", label="linear")
+        axis.set(xlabel=label, ylabel="seconds")
+        axis.legend(frameon=False)
+    figure.savefig(file)
+
+
+def million() -> None:
+    """A complete default fit of a million rows by 20 features, beside mlpack's DET, unpruned, on the same rows."""
+    truth = datasets.random_tree(rows=1_000_000, sizes=[5] * 20, leaves=100, seed=1)
+    ours = measured(lambda: run(Anneal(jobs=2), problem_of(Table.of(truth.domain, truth.codes))))
+    print(f"sparsedensity: {ours.seconds:.1f} s, log posterior {ours.value.log_posterior:.0f}")
+    if importlib.util.find_spec("mlpack") is None:
+        print("mlpack is skipped: it is not installed (pip install mlpack).")
+        return
+    from mlpack import det
+
+    numbers = truth.codes.astype(np.float64)
+    seconds = best_of(1, lambda: det(training=numbers, skip_pruning=True))
+    print(f"mlpack's DET, unpruned: {seconds:.1f} s; ours takes {ours.seconds / seconds:.2f} times that")
+
+
+def census() -> None:
+    """2.4 million distinct rows by 68 features of 396 values, in counting passes over all values."""
+    table = random_table(2_400_000, CENSUS)
+    engine, codes = MemoryEngine(table), table.codes.nbytes
+    once = best_of(3, lambda: engine.value_weights(engine.all_rows()))
+    fit = measured(lambda: run(Anneal(jobs=2), Problem(engine, LeafSparse(8, 2), 100)))
+    greedy = run(Greedy(), Problem(engine, LeafSparse(8, 2), 100))
+    print(
+        f"{len(table):,} distinct rows: {fit.seconds:.1f} s, {fit.seconds / once:.0f} counting passes of {once:.2f} s; "
+        f"peak {(fit.peak + codes) / codes:.1f} x the codes; log posterior {fit.value.log_posterior:.0f}, "
+        f"greedy {greedy.log_posterior:.0f} in {greedy.seconds:.1f} s"
+    )
