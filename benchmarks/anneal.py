@@ -8,6 +8,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable
+from unittest.mock import patch
 
 import numpy as np
 
@@ -19,9 +20,8 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Anneal, Found, Greedy, run
-from sparsedensity.search.anneal import RECIPES
-from sparsedensity.search.chain import Chain
+from sparsedensity.search import Anneal, Found, Greedy, anneal, run
+from sparsedensity.search.chain import Chain, Recipe
 from sparsedensity.table import Table
 
 BEST_KNOWN = {
@@ -45,6 +45,7 @@ def main() -> None:
     parts: dict[str, Callable[[], None]] = {
         "speed": speed,
         "quality": quality,
+        "moves": moves,
         "growth": growth,
         "million": million,
         "census": census,
@@ -89,7 +90,7 @@ def speed() -> None:
 def proposals_a_second(problem: Problem[LeafSparse], steps: int = 200_000) -> float:
     """The paper's moves at a temperature of 20 nats, after the regions they visit have been read once."""
     table = problem.engine.table
-    chain = Chain(problem, table.codes, table.weights, RECIPES[1], np.random.default_rng(0), 0.01)
+    chain = Chain(problem, table.codes, table.weights, anneal.RECIPES[1], np.random.default_rng(0), 0.01)
     chain._begin()
     for _ in range(5):
         chain._anneal(steps, 20.0)
@@ -122,6 +123,28 @@ def nearly(found: Found) -> float:
     """The seconds until 99.9 % of what was gained over the first look was there."""
     first, last = found.trace[0][1], found.trace[-1][1]
     return next(seconds for seconds, score in found.trace if score >= last - 0.001 * (last - first))
+
+
+def moves() -> None:
+    """What each part of the search buys: the same budget without it, at 100 leaves."""
+    whole = anneal.RECIPES
+    variants: dict[str, tuple[Recipe, ...]] = {
+        "everything": whole,
+        "only the paper's moves": tuple(recipe._replace(annealed=0.999, anneal_hot=0.3) for recipe in whole),
+        "only rebuilding": tuple(recipe._replace(annealed=0.0) for recipe in whole),
+        "no memory of subtrees": tuple(recipe._replace(trust=1e-9) for recipe in whole),
+        "no shaken cuts": tuple(recipe._replace(wild=0.0) for recipe in whole),
+    }
+    print("| table | " + " | ".join(variants) + " |\n| --- |" + " --: |" * len(variants))
+    for name in ("chess_krkp", "mushroom", "telco_churn"):
+        problem = paper_problem(name, 100)
+        if problem is None:
+            continue
+        scores = []
+        for recipes in variants.values():
+            with patch.object(anneal, "RECIPES", recipes), patch.object(anneal, "MOST_ROUNDS", 0):
+                scores.append(run(Anneal(jobs=2), problem).log_posterior)
+        print(f"| {name} | " + " | ".join(f"{score:.0f}" for score in scores) + " |")
 
 
 def growth() -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sparsedensity import GreedyTree, datasets
+from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.report import chart
 
 HERE = Path(__file__).parent
@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 def pictures():
     """Every picture by its file name."""
     people = datasets.load("titanic")
-    tree = GreedyTree().fit(people)
+    tree = LeafSparseTree().fit(people)
     passengers = people.filter(people["class"] != "crew")
     return {
         "titanic.svg": tree.to_svg(),

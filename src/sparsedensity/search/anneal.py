@@ -238,7 +238,8 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     values = int(problem.domain.starts[-1])
     if region_count(problem) <= FEW_REGIONS:
         return min(max(3e5 * region_count(problem), 8e7), 4e8)
-    return float(min(1.2e9, 4e5 * values**1.5 + 200.0 * rows * len(problem.domain)))
+    few = min(1.0, rows / 2000)
+    return max(5e7, min(1.2e9, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain)))
 
 
 def sample_of(rows: Codes, weights: Floats, rng: np.random.Generator) -> tuple[Codes, Floats]:
