@@ -55,7 +55,7 @@ def test_it_runs_as_a_program_of_its_own(tmp_path):
         timeout=300,
         check=True,
     )
-    assert done.stdout.startswith("Greedy density tree with 9 leaves")
+    assert done.stdout.startswith("Leaf-sparse density tree with 9 leaves")
     assert done.stderr == "saved m.json\n"
     assert (tmp_path / "m.json").exists()
 
@@ -71,11 +71,11 @@ def test_fit_prints_the_tree_and_nothing_else_on_standard_output(tmp_path):
     report = tmp_path / "report.html"
     done = run("fit", "titanic", "-o", tmp_path / "m.json", "--report", report)
     assert done.returncode == 0
-    assert done.stdout.startswith("Greedy density tree with 9 leaves\n")
+    assert done.stdout.startswith("Leaf-sparse density tree with 9 leaves\n")
     assert "class is 1st or crew" in done.stdout
     assert "saved" in done.stderr
     assert "saved" not in done.stdout
-    assert "<title>Greedy density tree with 9 leaves</title>" in report.read_text(encoding="utf-8")
+    assert "<title>Leaf-sparse density tree with 9 leaves</title>" in report.read_text(encoding="utf-8")
 
 
 def test_a_contingency_table_is_a_data_set(tmp_path):

@@ -97,7 +97,7 @@ def test_show_draws_and_writes(model, tmp_path):
     assert run("show", model, "--as", "graphviz").stdout.startswith("digraph")
     done = run("show", model, "--as", "html", "-o", tmp_path / "m.html")
     assert (done.stdout, done.stderr) == ("", f"wrote {tmp_path / 'm.html'}\n")
-    assert "<title>Greedy density tree with 9 leaves</title>" in (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "<title>Leaf-sparse density tree with 9 leaves</title>" in (tmp_path / "m.html").read_text(encoding="utf-8")
     assert run("show", model, "-o", "-").stdout == run("show", model).stdout
 
 
@@ -150,7 +150,7 @@ def test_compare_prints_writes_and_speaks_json(model, tmp_path):
 def test_evaluate_puts_the_model_beside_the_baselines():
     shown = run("evaluate", "titanic", "--cv", "3")
     assert [line.split("  ")[0] for line in shown.stdout.splitlines()[2:]] == [
-        "Greedy density tree", "Full histogram", "Independent columns",
+        "Leaf-sparse density tree", "Full histogram", "Independent columns",
     ]  # fmt: skip
     answer = json.loads(run("evaluate", "titanic", "--cv", "3", "--json").stdout)
     assert answer[0]["held_out_per_row"] > answer[2]["held_out_per_row"]

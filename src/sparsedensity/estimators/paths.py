@@ -46,7 +46,7 @@ class PathEstimator(DensityEstimator):
         table = Table.of(self.domain_, codes, weights)
         problem = Problem(MemoryEngine(table, self._jobs()), self.posterior_, self.max_leaves)
         path = keep(problem, self._archive(problem))
-        held_out = {} if cv is None else self._cross_validate(codes, weights, cv)
+        held_out = {} if cv is None else self._cross_validate(codes, weights, cv, list(path))
         self._rows = table
         points = [
             PathPoint(
@@ -103,7 +103,9 @@ class PathEstimator(DensityEstimator):
         encoded = encode(source, self.domain_, nearest=self.unknown == "nearest", strict=True, keep=used)
         return encoded.codes[used], weights[used]
 
-    def _cross_validate(self, codes: Codes, weights: Floats, cv: int) -> dict[int, tuple[float, float]]:
+    def _cross_validate(
+        self, codes: Codes, weights: Floats, cv: int, sizes: list[int]
+    ) -> dict[int, tuple[float, float]]:
         """For every size the mean and the standard error over the folds of the held-out log-likelihood per row."""
         if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(codes):
             raise ParameterError("cv", cv, f"None or a whole number from 2 to the number of rows, {len(codes):,}")
@@ -113,8 +115,7 @@ class PathEstimator(DensityEstimator):
             )
             for train, test in KFold(int(cv), shuffle=True, random_state=0).split(codes)
         ]
-        largest = min(max(fold) for fold in folds)
-        by_size = {k: np.array([_at_most(fold, k) for fold in folds]) for k in range(min(map(min, folds)), largest + 1)}
+        by_size = {k: np.array([_at_most(fold, k) for fold in folds]) for k in sizes}
         return {k: (float(v.mean()), float(v.std(ddof=1) / np.sqrt(len(v)))) for k, v in by_size.items()}
 
     def _held_out(self, train: Table, test: Table) -> dict[int, float]:
@@ -125,8 +126,8 @@ class PathEstimator(DensityEstimator):
 
 
 def _at_most(fold: Mapping[int, float], size: int) -> float:
-    """The fold's number for the largest size it has that is no larger."""
-    return fold[max(k for k in fold if k <= size)]
+    """The fold's number for the largest size it has that is no larger, or for its smallest."""
+    return fold[max((k for k in fold if k <= size), default=min(fold))]
 
 
 def _per_row(density: Density, table: Table) -> float:

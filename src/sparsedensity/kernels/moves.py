@@ -38,7 +38,8 @@ from sparsedensity.kernels.regions import (
 # Columns of a tree's nodes; LEAF_LIST, INNER_LIST and STACK are lists of nodes that begin in row 0.
 REGION, FEATURE, FIRST, NEXT, PARENT, PLACE, CHILDREN, LEAFY, BELOW, LEAF_LIST, INNER_LIST, STACK = range(12)
 NODE_COLUMNS = 12
-# Columns of a tree's gains; the log posterior is in row 0 of SCORE.
+# Columns of a tree's gains; WORTH (with BELOW leaves) is that of the whole subtree, and the log posterior is in row 0
+# of SCORE.
 GAIN, WORTH, SCORE = 0, 1, 2
 # Places in a tree's `meta`: leaves, inner nodes, features in use, nodes ever used, the first free node; then the
 # number of splits on each feature.
@@ -111,9 +112,14 @@ def split(s, t, node, f):
         nodes[child, REGION] = region_of(s, region, f, name)
         nodes[child, FEATURE], nodes[child, FIRST], nodes[child, NEXT], nodes[child, PARENT] = -1, -1, below, node
         nodes[child, CHILDREN] = nodes[child, LEAFY] = 0
+        nodes[child, BELOW], gains[child, WORTH] = 1, 0.0
         nodes[place, LEAF_LIST], nodes[child, PLACE] = child, place
         below = child
     nodes[node, FIRST] = below
+    while node >= 0:
+        gains[node, WORTH] += gain
+        nodes[node, BELOW] += b - 1
+        node = nodes[node, PARENT]
     s.ints[USED, WORK] += 500
     return True
 
@@ -148,10 +154,15 @@ def close(s, t, node):
         meta[LEAVES] += 1
         nodes[at, FEATURE] = nodes[at, FIRST] = -1
         nodes[at, CHILDREN] = nodes[at, LEAFY] = 0
-        above = nodes[at, PARENT]
+        above, fewer = nodes[at, PARENT], nodes[at, BELOW] - 1
         if above >= 0:
             nodes[above, LEAFY] += 1
-        at = above if at != node else node
+        while above >= 0:
+            t.gains[above, WORTH] -= t.gains[at, GAIN]
+            nodes[above, BELOW] -= fewer
+            above = nodes[above, PARENT]
+        nodes[at, BELOW], t.gains[at, WORTH] = 1, 0.0
+        at = nodes[at, PARENT] if at != node else node
 
 
 @inner
@@ -183,13 +194,7 @@ def teach(s, t, node, price, pruning):
     nodes, gains = t.nodes, t.gains
     for i in range(inner_below(t, node) - 1, -1, -1):
         at = nodes[i, STACK]
-        gain, leaves, child = gains[at, GAIN], 0, nodes[at, FIRST]
-        while child >= 0:
-            inside = nodes[child, FEATURE] >= 0
-            gain += gains[child, WORTH] if inside else 0.0
-            leaves += nodes[child, BELOW] if inside else 1
-            child = nodes[child, NEXT]
-        gains[at, WORTH], nodes[at, BELOW] = gain, leaves
+        gain, leaves = gains[at, WORTH], nodes[at, BELOW]
         worth, region, f = gain - price * (leaves - 1), nodes[at, REGION], nodes[at, FEATURE]
         if worth <= 0.0:
             if pruning > 0.0:
@@ -211,7 +216,7 @@ def copy(t, to):
             to.nodes[i, column] = t.nodes[i, column]
         for value in range(t.labels.shape[1]):
             to.labels[i, value] = t.labels[i, value]
-        to.gains[i, GAIN] = t.gains[i, GAIN]
+        to.gains[i, GAIN], to.gains[i, WORTH] = t.gains[i, GAIN], t.gains[i, WORTH]
     for i in range(t.meta.size):
         to.meta[i] = t.meta[i]
     to.gains[0, SCORE] = t.gains[0, SCORE]
@@ -401,10 +406,7 @@ def anneal(s, t, best, moves, knobs, rng):
             node = nodes[node, FIRST]
             while nodes[node, FEATURE] < 0 or (nodes[node, NEXT] >= 0 and rng.random() < 0.3):
                 node = nodes[node, NEXT] if nodes[node, NEXT] >= 0 else nodes[nodes[node, PARENT], FIRST]
-        old, leaves, delta, f, b, blind, other = 0.0, 1, 0.0, NONE, 1, False, NONE
-        for i in range(inner_below(t, node)):
-            old += t.gains[nodes[i, STACK], GAIN]
-            leaves += nodes[nodes[i, STACK], CHILDREN] - 1
+        old, leaves, delta, f, b, blind, other = t.gains[node, WORTH], nodes[node, BELOW], 0.0, NONE, 1, False, NONE
         if leaves > 1 and leaves == nodes[node, CHILDREN]:
             delta += prior_change(s, t, nodes[node, FEATURE], -1.0)
         if kind != SHRINK and kind != STRUCTURE:
@@ -421,7 +423,7 @@ def anneal(s, t, best, moves, knobs, rng):
                 else:
                     draw(s, region, f, rng)
                 gain, b = group(s, region, f), s.ints[USED, GROUPS]
-                if gain == NOTHING or gain == old:
+                if gain == NOTHING or abs(gain - old) < 1e-9:
                     continue
             elif most > 2:
                 if runs(s, region, f, TWO, min(most, limit + leaves - meta[LEAVES]), 0.0, rng) == NOTHING:

@@ -16,7 +16,8 @@ def search_in_words(search: Any, structure: Structure) -> str:
     unit = "rules" if isinstance(structure, RuleList) else "leaves"
     limit = f"; more {unit} would pay, but for the limit" if search.limit_binds else ""
     moves = words.counted(search.moves, "move", "moves")
-    agreed = "" if search.r_hat is None else f", R-hat {search.r_hat:.3g}"
+    r_hat = getattr(search, "r_hat", None)
+    agreed = "" if r_hat is None else f", R-hat {r_hat:.3g}"
     proof = "; proven optimal" if search.proven else ""
     return f"{search.method}, {search.reason} after {moves} in {search.seconds:.2g} s{agreed}{proof}{limit}"
 

@@ -57,7 +57,7 @@ def plant(tree: moves.Grown, score: float) -> None:
     tree.meta[[moves.LEAVES, moves.HIGH, moves.FREE]] = 1, 1, -1
     tree.nodes[0] = 0
     tree.nodes[0, [moves.FEATURE, moves.FIRST, moves.NEXT, moves.PARENT]] = -1
-    tree.gains[0, moves.SCORE] = score
+    tree.nodes[0, moves.BELOW], tree.gains[0] = 1, (0.0, 0.0, score)
 
 
 def copy_tree(tree: moves.Grown, to: moves.Grown) -> None:
