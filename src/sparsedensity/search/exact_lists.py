@@ -19,7 +19,7 @@ from sparsedensity.errors import DataError
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.antecedents import MOST_LISTED, Antecedents
 from sparsedensity.search.base import TIE
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.estimate import MOST_BYTES, MOST_SECONDS, about
@@ -38,14 +38,16 @@ from sparsedensity.search.prefixes import (
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
 
-MOST_POINTS, MOST_BITS = 1 << 14, 1 << 27
+MOST_POINTS, MOST_BITS = 1 << 14, 1 << 25
 """The most points of a domain, and points times antecedents, that are looked at one by one."""
+FIRST_ROOM = 1 << 12
+"""The states that a layer has room for at first."""
+BLOCK_SECONDS = 0.1
+"""Between two looks at the clock, about."""
 MOST_PRIORS = 1 << 24
 """The most numbers in a table of the prior."""
-BLOCK = 200_000
-"""Rules tried between two looks at the clock, about."""
-SECONDS_A_RULE = 1e-7
-"""As measured: to try one rule after one prefix."""
+SECONDS_A_RULE, POINTS_A_RULE = 4e-7, 32
+"""As measured: to try one rule after one prefix; looking at so many points takes as long again."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,15 @@ class ListEstimate:
     prefixes: float
     """The most states there can be: that bounds will drop most of them is not foreseen."""
     bytes: float
-    seconds: float
+    seconds_each: float
+    """To extend one prefix by every rule."""
     possible: bool = True
     """Whether the points and priors fit into tables at all."""
+
+    @property
+    def seconds(self) -> float:
+        """The time for all prefixes."""
+        return self.prefixes * self.seconds_each
 
     @property
     def hopeless(self) -> bool:
@@ -163,7 +171,7 @@ def estimate_list(
     """
     counts = antecedents.counts
     points, total = math.prod(problem.domain.sizes), sum(counts)
-    if points > MOST_POINTS or points * total > MOST_BITS:
+    if points > MOST_POINTS or total > MOST_LISTED or points * total > MOST_BITS:
         return ListEstimate(math.inf, math.inf, math.inf, possible=False)
     known = problem.score(RuleList.of(problem.domain, [])) if at_least is None else at_least
     longest = longest_of(problem, antecedents, known)
@@ -171,7 +179,12 @@ def estimate_list(
     prefixes = sum(min(_float(math.comb(total, m)), 2.0 ** min(points, 1000) * uses[m]) for m in range(longest + 1))
     width = 8 * (-(-points // 64) + 9)
     possible = sum(uses) * (longest + 1) <= MOST_PRIORS
-    return ListEstimate(prefixes, prefixes * width, prefixes * total * SECONDS_A_RULE * (1 + points / 64), possible)
+    return ListEstimate(prefixes, prefixes * width, _seconds(total, points), possible)
+
+
+def _seconds(rules: int, points: int) -> float:
+    """To extend one prefix by so many rules."""
+    return rules * SECONDS_A_RULE * (1 + points / POINTS_A_RULE)
 
 
 def longest_of(problem: Problem[SparseRules], antecedents: Antecedents, known: float) -> int:
@@ -242,10 +255,9 @@ class Growth:
 
     def extend(self) -> Iterator[int]:
         """Extend every prefix by every rule; yields the prefixes visited since."""
-        longer, done, n = layer_of(self.layer.left.shape[1]), 0, int(self.layer.n[0])
-        if len(longer.use) <= self._most_children:
-            longer = layer_of(self.layer.left.shape[1], _power(2 * self._most_children))
-        block = max(1, BLOCK // self._most_children)
+        room = max(FIRST_ROOM, _power(2 * self._most_children))
+        longer, done, n = layer_of(self.layer.left.shape[1], room), 0, int(self.layer.n[0])
+        block = max(1, int(BLOCK_SECONDS / _seconds(self._most_children, len(self.cells))))
         while done < n:
             stopped = self._extend(done, min(n, done + block), longer)
             self._settle(longer)

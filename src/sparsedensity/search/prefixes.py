@@ -18,9 +18,6 @@ from sparsedensity.problem import Problem
 from sparsedensity.search.antecedents import Antecedents
 from sparsedensity.table import Floats
 
-FIRST_ROOM = 1 << 12
-"""The states that a layer has room for at first."""
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -143,8 +140,8 @@ def _log_steps(posterior: SparseRules, unused: NDArray[np.int64]) -> Floats:
     return steps
 
 
-def layer_of(words: int, room: int = FIRST_ROOM) -> kernels.Layer:
-    """A layer without states."""
+def layer_of(words: int, room: int) -> kernels.Layer:
+    """A layer without states, with room for a power of two of them."""
     return kernels.Layer(
         np.empty((room, words), np.uint64), np.empty(room, np.int64), np.empty(room), np.empty(room), np.empty(room),
         np.empty(room, np.int64), np.empty(room, np.int64), np.full(2 * room, kernels.EMPTY, np.int64),
