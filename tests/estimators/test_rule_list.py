@@ -57,7 +57,7 @@ def test_an_exact_search_walks_first_and_keeps_the_path():
     assert set(model.search_.archive) == {0, 1, 2, 3}
 
 
-@pytest.mark.filterwarnings("ignore:The chains do not agree")
+@pytest.mark.filterwarnings("ignore:The chains do not agree", "ignore:The search stopped early")
 def test_a_proof_out_of_reach_is_refused_or_bounded():
     wide = datasets.random_tree(rows=300, sizes=(4, 4, 4, 4)).frame
     with pytest.raises(DataError, match="could visit"):

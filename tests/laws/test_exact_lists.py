@@ -15,7 +15,7 @@ from sparsedensity.errors import DataError
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, ExactLists, Lists, estimate_list, exact_lists, run
+from sparsedensity.search import Budget, ExactLists, Lists, estimate_list, exact_lists, near_optimal_lists, run
 from sparsedensity.search.antecedents import Antecedents
 from sparsedensity.search.prefixes import cells_of, count_uses, every_use
 from sparsedensity.structures import RuleList
@@ -82,6 +82,41 @@ def test_a_proof_stopped_at_any_moment_bounds_every_list(example, data):
         assert problem.score(warm) - 1e-9 <= found.log_posterior <= rounded(best)
         assert best <= rounded(found.upper_bound)
         assert found.proven == (found.gap == 0)
+
+
+def leaves_of(scorer, rules):
+    """What tells a list from others: the points that each of its rules takes, and the rules' sizes, in no order."""
+    left, leaves = set(range(len(scorer.points))), []
+    for rule in rules:
+        leaves.append((tuple(sorted(left & scorer.obeying[rule])), len(rule)))
+        left -= scorer.obeying[rule]
+    return tuple(sorted(leaves))
+
+
+@settings(max_examples=60)
+@given(problems(), st.floats(0.01, 6))
+def test_the_near_optimal_lists_are_all_there_are(example, within):
+    problem, antecedents, scorer, usable, limit = example
+    scores = {}
+    for rules in itertools.chain.from_iterable(itertools.permutations(usable, n) for n in range(limit + 1)):
+        key = leaves_of(scorer, rules)
+        scores[key] = max(scores.get(key, -math.inf), scorer(rules))
+    best = max(scores.values())
+    assume(all(abs(best - score - within) > 1e-6 for score in scores.values()))
+    near = {key: score for key, score in scores.items() if score > best - within}
+    found = near_optimal_lists(problem, antecedents, within, at_most=10_000)
+    assert found.complete
+    assert len(found) == len(near)
+    for own in found:
+        assert own.log_posterior == pytest.approx(problem.score(own.structure), rel=1e-9, abs=1e-9)
+        assert near[leaves_of(scorer, own.structure.rules)] == pytest.approx(own.log_posterior, rel=1e-9, abs=1e-9)
+
+
+def test_more_lists_than_asked_for_are_said_to_be_more():
+    problem, antecedents, _ = wide_problem(0, 2)
+    few, many = (near_optimal_lists(problem, antecedents, 20.0, at_most) for at_most in (3, 1000))
+    assert str(few) == "at least 3 within 20 nats of the optimum"
+    assert [own.log_posterior for own in few] == [own.log_posterior for own in many][:3]
 
 
 def wide_problem(seed, most_rules, conditions=1):

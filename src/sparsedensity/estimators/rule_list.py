@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
@@ -16,7 +17,16 @@ from sparsedensity.estimators.paths import PathEstimator
 from sparsedensity.posterior import Posterior, SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time
-from sparsedensity.search import Budget, ExactLists, Found, Lists, estimate_list, run
+from sparsedensity.search import (
+    Budget,
+    ExactLists,
+    Found,
+    Lists,
+    NearOptimalLists,
+    estimate_list,
+    near_optimal_lists,
+    run,
+)
 from sparsedensity.search.antecedents import Antecedents
 from sparsedensity.search.base import Watch
 from sparsedensity.search.covers import as_rules
@@ -170,6 +180,23 @@ class SparseRuleList(PathEstimator):
                 SearchWarning,
             )
         return self
+
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
+        """The lists whose log posterior is within some nats of the best: the set of good models.
+
+        Lists whose rules take the same parts of the domain, with as many conditions, are one. Only where the best list
+        can be proven; beyond ``at_most`` the answer says that there are more.
+
+        >>> from sparsedensity import SparseRuleList, datasets
+        >>> print(SparseRuleList(max_conditions=1).fit(datasets.load("titanic")).near_optimal(within=3))
+        3 within 3 nats of the optimum
+        """
+        check_is_fitted(self)
+        if self._rows is None:
+            raise DataError(
+                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
+            )
+        return near_optimal_lists(*self._problem(MemoryEngine(self._rows, self._jobs())), within, at_most)
 
     @property
     def max_leaves(self) -> int | None:  # type: ignore[override]

@@ -8,6 +8,7 @@ from sparsedensity.search.exact_lists import ExactLists, ListEstimate, estimate_
 from sparsedensity.search.greedy import Greedy
 from sparsedensity.search.lists import Lists
 from sparsedensity.search.near import NearOptimal, near_optimal
+from sparsedensity.search.near_lists import NearOptimalLists, near_optimal_lists
 
 __all__ = [
     "Anneal",
@@ -20,9 +21,11 @@ __all__ = [
     "ListEstimate",
     "Lists",
     "NearOptimal",
+    "NearOptimalLists",
     "Search",
     "estimate",
     "estimate_list",
     "near_optimal",
+    "near_optimal_lists",
     "run",
 ]

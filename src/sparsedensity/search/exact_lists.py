@@ -9,7 +9,7 @@ list than the best known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -230,7 +230,7 @@ class Growth:
         self.links: list[Link] = []
         self.best = kernels.Best(np.array([proof.log_posterior, proof.threshold]), np.full(1, -1, np.int64))
         most = len(self.cells) + 1
-        self._scratch = kernels.Scratch(
+        self.scratch = kernels.Scratch(
             np.empty_like(self.cells.everything), np.empty(most), np.empty(most), np.empty((3, kernels.MOST_ITEMS + 1))
         )
 
@@ -275,7 +275,7 @@ class Growth:
     def _extend(self, begin: int, end: int, longer: kernels.Layer) -> int:
         stopped: int = kernels.extend(
             self.cells.held, self.cells.rules, self.prior, np.int64(self.rules + 1), self.layer, np.int64(begin),
-            np.int64(end), longer, self.best, self._scratch,
+            np.int64(end), longer, self.best, self.scratch,
         )  # fmt: skip
         return stopped
 
@@ -296,9 +296,9 @@ class Growth:
         for parent, rule in reversed(links[1:]):
             numbers.append(int(rule[at]))
             at = int(parent[at])
-        return self._told(numbers[::-1])
+        return self.list_of(numbers[::-1])
 
-    def _told(self, numbers: list[int]) -> RuleList:
+    def list_of(self, numbers: Sequence[int]) -> RuleList:
         """The list of some antecedents; of those that nothing is left for, the first that will do."""
         left, used, rules = self.cells.everything, set(numbers), list[int]()
         bits, size = self.cells.rules
