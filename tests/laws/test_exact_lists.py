@@ -175,18 +175,41 @@ def partitions(items):
             yield [*groups[:i], [items[0], *groups[i]], *groups[i + 1 :]]
 
 
+def scratch_of(cells):
+    """Some cells as the kernels read them."""
+    return kernels.Scratch(np.empty(1, np.uint64), *np.array(cells).T.copy(), np.empty((4, kernels.MOST_ITEMS + 1)))
+
+
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.floats(0.1, 50) | st.just(0.0), st.floats(0.01, 5)), min_size=1, max_size=6))
 def test_the_best_groups_of_cells_are_runs_by_density(cells):
     cells = sorted(cells, key=lambda cell: cell[0] / cell[1])
-    n, scratch = len(cells), kernels.Scratch(np.empty(1, np.uint64), *np.array(cells).T.copy(), np.empty((3, 65)))
-    kernels.best_runs(np.int64(n), np.int64(n), scratch)
+    n, scratch = len(cells), scratch_of(cells)
+    kernels.best_runs(np.int64(n), np.int64(n), np.int64(0), scratch)
     best = [-math.inf] * (n + 1)
     for groups in partitions(cells):
         sums = [(math.fsum(w for w, _ in group), math.fsum(v for _, v in group)) for group in groups]
         worth = math.fsum(w * math.log(w / v) for w, v in sums if w > 0)
         best[len(groups)] = max(best[len(groups)], worth)
-    np.testing.assert_allclose(scratch.runs[-1, :n], best[1:], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(scratch.runs[kernels.FOUND, :n], best[1:], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bins_of_many_cells_bound_all_runs_of_cells(seed):
+    rng = np.random.default_rng(seed)
+    cells = np.column_stack([rng.gamma(0.3, 5, 130), rng.uniform(0.1, 2, 130)])
+    cells = cells[np.argsort(cells[:, 0] / cells[:, 1])]
+    scratch, most = scratch_of(cells), 6
+    bins = kernels.put_into_bins(np.int64(len(cells)), scratch)
+    kernels.best_runs(bins, np.int64(most), np.int64(1), scratch)
+    sums = np.vstack([[0.0, 0.0], np.cumsum(cells, axis=0)])
+    best = [kernels.fit(*own) for own in sums]
+    for k in range(most):
+        assert best[-1] <= rounded(scratch.runs[kernels.FOUND, k])
+        runs = range(len(sums))
+        best = [max(best[i] + kernels.fit(*(sums[j] - sums[i])) for i in range(j + 1)) for j in runs]
+    apart = math.fsum(kernels.fit(*cell) for cell in cells)
+    assert scratch.runs[kernels.FOUND, most - 1] < apart
 
 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=6), positive)

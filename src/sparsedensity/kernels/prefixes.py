@@ -14,8 +14,10 @@ from sparsedensity.kernels import kernel
 from sparsedensity.kernels.lists import ones
 
 EMPTY = -1
-MOST_RUNS, MOST_ITEMS = 16, 64
-"""Cells are grouped into so many runs at most, and only where so few are left."""
+FREE, FOUND = 2, 3
+"""Rows of the scratch for runs."""
+MOST_RUNS, MOST_ITEMS = 16, 48
+"""Cells are grouped into so many runs at most, of so many bins at most."""
 
 
 class Cells(NamedTuple):
@@ -129,24 +131,40 @@ def gather(cells, left, scratch):
 
 
 @kernel
-def best_runs(n, most, scratch):
-    """The largest sum of n ln (n / V) over 1..most groups of n cells, into `runs[-1]`: the best groups are runs.
+def put_into_bins(n, scratch):
+    """Put the cells, by density, into bins if there are many, each with its sum of n ln (n / V) apart; how many."""
+    bins, free = min(n, np.int64(MOST_ITEMS)), scratch.runs[FREE]
+    for b in range(bins):
+        weight, volume, apart = 0.0, 0.0, 0.0
+        for i in range(b * n // bins, (b + 1) * n // bins):
+            weight += scratch.weight[i]
+            volume += scratch.volume[i]
+            apart += fit(scratch.weight[i], scratch.volume[i])
+        scratch.weight[b], scratch.volume[b], free[b] = weight, volume, apart
+    return bins
 
-    The sum is convex and of degree one in weight and volume, so some groups of intervals of density attain it.
+
+@kernel
+def best_runs(bins, most, skip, scratch):
+    """What the sum of n ln (n / V) over 1..most groups of cells cannot exceed, into `runs[FOUND]`.
+
+    The sum is convex and of degree one in weight and volume, so some groups that are intervals of density attain it.
+    Where a bin is one cell (`skip` 0), groups are runs of bins, and the sum is attained. Else (`skip` 1) a group ends
+    somewhere in a bin, whose cells then count apart, which is never less; the runs between such bins may be empty.
     """
-    runs, found = scratch.runs, scratch.runs[-1]
+    runs, free = scratch.runs, scratch.runs[FREE]
     for k in range(most):
-        for end in range(n if k + 1 < most else 1):
-            stop = n - end
+        for stop in range(bins if k + 1 == most else 0, bins + 1):
             weight, volume, best = 0.0, 0.0, -np.inf
-            for i in range(stop - 1, k - 1, -1):
-                weight += scratch.weight[i]
-                volume += scratch.volume[i]
-                before = 0.0 if k == 0 else runs[(k - 1) % 2, i]
-                if (k == 0 and i == 0) or (k > 0 and i >= k):
+            for i in range(stop, -1, -1):
+                if i < stop:
+                    weight += scratch.weight[i]
+                    volume += scratch.volume[i]
+                if k > 0 and i >= skip:
+                    before = runs[(k - 1) % 2, i - skip] + (free[i - 1] if skip else 0.0)
                     best = max(best, before + fit(weight, volume))
-            runs[k % 2, stop] = best
-        found[k] = runs[k % 2, n]
+            runs[k % 2, stop] = fit(weight, volume) if k == 0 else best
+        runs[FOUND, k] = runs[k % 2, bins]
 
 
 @kernel
@@ -164,13 +182,14 @@ def most_to_come(rules, use, weight, n, prior, short, scratch):
         if prize + apart > short and further + 1 < n and further < MOST_RUNS:
             groups = further + 1
         most = max(most, prize + apart)
-    if most <= short or groups == 0 or n > MOST_ITEMS:
+    if most <= short or groups == 0:
         return most
-    best_runs(n, groups, scratch)
+    bins = put_into_bins(n, scratch)
+    best_runs(bins, groups, np.int64(bins < n), scratch)
     most = -np.inf
     for further in range(1, prior.head.shape[0] - rules):
         prize = prior.future[use, further] + prior.head[rules + further] + surplus(weight, further + 1, prior.smooth)
-        most = max(most, prize + (scratch.runs[-1, further] if further < groups else apart))
+        most = max(most, prize + (scratch.runs[FOUND, further] if further < groups else apart))
     return most
 
 

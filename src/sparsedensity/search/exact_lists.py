@@ -231,7 +231,7 @@ class Growth:
         self.best = kernels.Best(np.array([proof.log_posterior, proof.threshold]), np.full(1, -1, np.int64))
         most = len(self.cells) + 1
         self.scratch = kernels.Scratch(
-            np.empty_like(self.cells.everything), np.empty(most), np.empty(most), np.empty((3, kernels.MOST_ITEMS + 1))
+            np.empty_like(self.cells.everything), np.empty(most), np.empty(most), np.empty((4, kernels.MOST_ITEMS + 1))
         )
 
     @property
