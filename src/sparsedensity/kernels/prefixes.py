@@ -176,13 +176,14 @@ def most_to_come(rules, use, weight, n, prior, short, scratch):
     apart = 0.0
     for i in range(n):
         apart += fit(scratch.weight[i], scratch.volume[i])
-    most, groups = -np.inf, np.int64(0)
+    most, groups, hopeless = -np.inf, np.int64(0), False
     for further in range(1, prior.head.shape[0] - rules):
         prize = prior.future[use, further] + prior.head[rules + further] + surplus(weight, further + 1, prior.smooth)
-        if prize + apart > short and further + 1 < n and further < MOST_RUNS:
+        if prize + apart > short:
             groups = further + 1
+            hopeless = groups >= n or groups > MOST_RUNS
         most = max(most, prize + apart)
-    if most <= short or groups == 0:
+    if most <= short or hopeless:  # grouping would not rule the prefix out
         return most
     bins = put_into_bins(n, scratch)
     best_runs(bins, groups, np.int64(bins < n), scratch)
