@@ -9,7 +9,7 @@ import pytest
 
 from sparsedensity import GreedyTree, SparseRuleList, datasets, load
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import DataError, SearchWarning
+from sparsedensity.errors import DataError, ParameterError, SearchWarning
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
@@ -36,10 +36,42 @@ def rules():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.filterwarnings("ignore:The chains do not agree")
 def test_the_titanic_is_one_list_of_seven_rules_from_every_seed(rules, expected, seed):
-    model = SparseRuleList(expected, expected_conditions=2, random_state=seed).fit(TITANIC)
+    model = SparseRuleList(expected, expected_conditions=2, search="anneal", random_state=seed).fit(TITANIC)
     assert model.structure_.rules == rules.structure_.rules
     assert model.n_rules_ == 7
     assert model.log_posterior_ == pytest.approx(OPTIMUM[expected])
+
+
+@pytest.mark.parametrize("expected", OPTIMUM)
+def test_that_list_is_proven(rules, expected):
+    model = SparseRuleList(expected, expected_conditions=2).fit(TITANIC)
+    assert (model.search_.method, model.search_.proven, model.search_.gap) == ("exact", True, 0.0)
+    assert model.structure_.rules == rules.structure_.rules
+    assert model.log_posterior_ == pytest.approx(OPTIMUM[expected])
+
+
+def test_an_exact_search_walks_first_and_keeps_the_path():
+    model = SparseRuleList(search="exact", max_rules=3, iterations=2_000).fit(TITANIC)
+    assert model.search_.proven
+    assert model.search_.limit_binds
+    assert set(model.search_.archive) == {0, 1, 2, 3}
+
+
+@pytest.mark.filterwarnings("ignore:The chains do not agree", "ignore:The search stopped early")
+def test_a_proof_out_of_reach_is_refused_or_bounded():
+    wide = datasets.random_tree(rows=300, sizes=(4, 4, 4, 4)).frame
+    with pytest.raises(DataError, match="could visit"):
+        SparseRuleList(search="exact").fit(wide)
+    model = SparseRuleList(search="exact", time_limit=0.5, iterations=500).fit(wide)
+    assert model.search_.upper_bound >= model.log_posterior_
+    walked = SparseRuleList(iterations=500).fit(wide)
+    assert walked.search_.method == "chains" or walked.search_.proven
+    assert walked.search_.upper_bound >= walked.log_posterior_
+
+
+def test_an_unknown_search_is_refused():
+    with pytest.raises(ParameterError, match="'exact'"):
+        SparseRuleList(search="greedy").fit(TITANIC)
 
 
 def test_the_log_posterior_is_that_of_the_formula(rules):
@@ -62,7 +94,9 @@ def test_the_posterior_as_printed_is_searched_too():
 
 @pytest.mark.filterwarnings("ignore:The chains do not agree")
 def test_jobs_change_nothing():
-    one, two = (SparseRuleList(iterations=5_000, random_state=4, n_jobs=jobs).fit(TITANIC) for jobs in (1, 2))
+    one, two = (
+        SparseRuleList(search="anneal", iterations=5_000, random_state=4, n_jobs=jobs).fit(TITANIC) for jobs in (1, 2)
+    )
     assert one.structure_.rules == two.structure_.rules
     assert one.search_.r_hat == two.search_.r_hat
 
@@ -94,7 +128,7 @@ def test_rules_are_read_as_if_and_else(rules):
 
 def test_chains_that_do_not_agree_are_a_warning():
     with pytest.warns(SearchWarning, match="The chains do not agree yet"):
-        SparseRuleList(iterations=10).fit(TITANIC)
+        SparseRuleList(search="anneal", iterations=10).fit(TITANIC)
 
 
 def test_mined_antecedents_have_their_support_and_come_back_from_a_file(tmp_path):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
@@ -14,19 +17,33 @@ from sparsedensity.estimators.paths import PathEstimator
 from sparsedensity.posterior import Posterior, SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time
-from sparsedensity.search import Budget, Found, Lists, run
+from sparsedensity.search import (
+    Budget,
+    ExactLists,
+    Found,
+    Lists,
+    NearOptimalLists,
+    estimate_list,
+    near_optimal_lists,
+    run,
+)
 from sparsedensity.search.antecedents import Antecedents
 from sparsedensity.search.base import Watch
 from sparsedensity.search.covers import as_rules
-from sparsedensity.structures import RuleList, Tree
+from sparsedensity.search.exact_lists import too_large
+from sparsedensity.structures import RuleList, Structure, Tree
 from sparsedensity.table import Floats
+
+SEARCHES = ("auto", "anneal", "exact")
+AUTO_SECONDS = 3.0
+"""As many prefixes as take about so long are visited by default in the hope of a proof."""
 
 
 class SparseRuleList(PathEstimator):
     """A list of rules: if this then one density, else if that then another, else the last.
 
-    Shorter to read than a tree. The search runs several Markov chains side by side; :attr:`search_` says how well
-    they agree (``r_hat``, near 1 when they do).
+    Shorter to read than a tree. Where a proof takes seconds, the list is the best there is; else several Markov chains
+    run side by side, and :attr:`search_` says how well they agree (``r_hat``, near 1 when they do).
 
     Parameters
     ----------
@@ -45,7 +62,8 @@ class SparseRuleList(PathEstimator):
     ordinal_conditions
         On ordered features a condition is one value (``"value"``) or any run of values (``"interval"``).
     search
-        ``"anneal"`` walks with several chains; ``"auto"`` chooses.
+        ``"anneal"`` walks with several chains; ``"exact"`` walks and then proves the best list, or with a
+        ``time_limit`` bounds how much better one could be; ``"auto"`` tries a proof for a few seconds and else walks.
     iterations
         The most proposals of each chain; chains that agree stop earlier.
     restarts
@@ -102,7 +120,7 @@ class SparseRuleList(PathEstimator):
         min_support: float = 0,
         max_rules: int | None = None,
         ordinal_conditions: Literal["value", "interval"] = "value",
-        search: Literal["auto", "anneal"] = "auto",
+        search: Literal["auto", "anneal", "exact"] = "auto",
         iterations: int = 50_000,
         restarts: int = 4,
         r_hat: float = 1.05,
@@ -163,6 +181,23 @@ class SparseRuleList(PathEstimator):
             )
         return self
 
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
+        """The lists whose log posterior is within some nats of the best: the set of good models.
+
+        Lists whose rules take the same parts of the domain, with as many conditions, are one. Only where the best list
+        can be proven; beyond ``at_most`` the answer says that there are more.
+
+        >>> from sparsedensity import SparseRuleList, datasets
+        >>> print(SparseRuleList(max_conditions=1).fit(datasets.load("titanic")).near_optimal(within=3))
+        3 within 3 nats of the optimum
+        """
+        check_is_fitted(self)
+        if self._rows is None:
+            raise DataError(
+                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
+            )
+        return near_optimal_lists(*self._problem(MemoryEngine(self._rows, self._jobs())), within, at_most)
+
     @property
     def max_leaves(self) -> int | None:  # type: ignore[override]
         """One leaf a rule, and the else."""
@@ -185,18 +220,79 @@ class SparseRuleList(PathEstimator):
         return Antecedents(engine.table, self.max_conditions, self.ordinal_conditions, self.min_support)
 
     def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
-        if self.search not in ("auto", "anneal"):
-            raise ParameterError("search", self.search, "'auto' or 'anneal'")
-        check_time(self.time_limit)
-        _check_whole("iterations", self.iterations)
-        _check_whole("restarts", self.restarts)
-        check_positive("r_hat", self.r_hat)
-        rng, antecedents = generator(self.random_state), self._antecedents(engine)
-        problem = Problem(engine, self._belief(antecedents.counts), self.max_leaves)
-        warm = self._warm(engine.domain, antecedents)
+        problem, antecedents = self._problem(engine)
+        if self.search == "exact":
+            return self._prove(problem, antecedents, watch)
+        if self.search == "anneal" or not estimate_list(problem, antecedents).possible:
+            return self._walk(problem, antecedents, watch)
+        tried = self._try_to_prove(problem, antecedents, watch)
+        if tried.proven or tried.reason == "interrupted":
+            return tried
+        walked = self._walk(problem, antecedents, watch, spent=tried.seconds)
+        assert walked.upper_bound is not None
+        assert tried.upper_bound is not None
+        return replace(walked, upper_bound=max(walked.log_posterior, min(walked.upper_bound, tried.upper_bound)))
+
+    def _learn_fold(self, engine: MemoryEngine) -> Found:
+        return self._walk(*self._problem(engine), [])
+
+    def _problem(self, engine: MemoryEngine) -> tuple[Problem[SparseRules], Antecedents]:
+        antecedents = self._antecedents(engine)
+        return Problem(engine, self._belief(antecedents.counts), self.max_leaves), antecedents
+
+    def _archive(self, problem: Problem[Any]) -> Mapping[int, Structure]:
+        """The best list of every length; a proof knows one length only, so the others are walked to from it."""
+        found = self.found_
+        if found.method == "exact" and len(found.archive) == 1:
+            antecedents = self._antecedents(problem.engine)
+            assert isinstance(found.structure, RuleList)
+            others = self._walk(problem, antecedents, [], start=found.structure).archive
+            self.found_ = replace(found, archive={**others, found.structure.n_rules: found.structure})
+        return self.found_.archive
+
+    def _walk(
+        self,
+        problem: Problem[SparseRules],
+        antecedents: Antecedents,
+        watch: list[Watch],
+        *,
+        start: RuleList | None = None,
+        spent: float = 0.0,
+    ) -> Found:
+        """The best list that several chains see."""
+        warm = self._warm(problem.domain, antecedents) if start is None else start
         search = Lists(antecedents, self.iterations, self.restarts, self.r_hat, self._jobs(), warm)
-        budget = Budget(moves=self.iterations * self.restarts, seconds=self.time_limit)
-        return run(search, problem, budget=budget, rng=rng, watch=watch)
+        budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
+        return run(search, problem, budget=budget, rng=generator(self.random_state), watch=watch)
+
+    def _left(self, spent: float) -> float | None:
+        """What is left of the time limit."""
+        return None if self.time_limit is None else max(self.time_limit - spent, 0.0)
+
+    def _prove(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
+        """The best list, proven; with a time limit, the best list known and the bound that was reached."""
+        if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
+            raise too_large(ahead)
+        walked = self._walk(problem, antecedents, watch)
+        assert isinstance(walked.structure, RuleList)
+        search = ExactLists(antecedents, walked.structure, anytime=True)
+        found = run(search, problem, budget=Budget(seconds=self._left(walked.seconds)), watch=watch)
+        return replace(
+            found,
+            seconds=walked.seconds + found.seconds,
+            trace=walked.trace + tuple((walked.seconds + seconds, score) for seconds, score in found.trace[1:]),
+            archive={**walked.archive, **found.archive},
+            r_hat=walked.r_hat,
+        )
+
+    def _try_to_prove(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
+        """Visit as many prefixes as take seconds: bounds drop most of them, but how many cannot be foreseen.
+
+        So many prefixes, not seconds, so that the same table gives the same list on any machine.
+        """
+        prefixes = int(AUTO_SECONDS / max(estimate_list(problem, antecedents).seconds_each, 1e-9))
+        search = ExactLists(antecedents, self._warm(problem.domain, antecedents), anytime=True)
+        return run(search, problem, budget=Budget(moves=prefixes, seconds=self.time_limit), watch=watch)
 
     def _warm(self, domain: Domain, antecedents: Antecedents) -> RuleList | None:
         """The list to start from."""
@@ -208,6 +304,15 @@ class SparseRuleList(PathEstimator):
         if structure.domain != domain:
             raise DataError("The model to start from lives on another domain: fit both with the same domain=.")
         return as_rules(structure, antecedents) if isinstance(structure, Tree) else structure
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.search not in SEARCHES:
+            raise ParameterError("search", self.search, f"one of {', '.join(map(repr, SEARCHES))}")
+        check_time(self.time_limit)
+        _check_whole("iterations", self.iterations)
+        _check_whole("restarts", self.restarts)
+        check_positive("r_hat", self.r_hat)
 
     def _settle(self, domain: Domain, posterior: Posterior, found: Found, weights: Floats) -> None:
         super()._settle(domain, posterior, found, weights)

@@ -79,9 +79,9 @@ class Antecedents:
         codes, words = self.table.codes[order], -(-len(order) // 64)
         weights = np.zeros(words * 64)
         weights[: len(order)] = self.table.weights[order]
-        bits = np.stack(
-            [_bits((codes[:, f] >= low) & (codes[:, f] <= high), words) for f, low, high in self.conditions]
-        )
+        bits = np.array(
+            [_bits((codes[:, f] >= low) & (codes[:, f] <= high), words) for f, low, high in self.conditions], np.uint64
+        ).reshape(-1, words)
         first = weights[::64]
         filled = np.arange(words * 64) < len(order)
         alike = ((weights.reshape(words, 64) == first[:, None]) | ~filled.reshape(words, 64)).all(axis=1)

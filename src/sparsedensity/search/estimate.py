@@ -88,13 +88,14 @@ def _float(number: int) -> float:
 def too_large(ahead: Estimate) -> DataError:
     """The sentence for a table whose proof is out of reach."""
     return DataError(
-        f"An exact search of this table would visit {_about(ahead.regions)} regions and take "
-        f"{_about(ahead.bytes / 1e9)} GB of memory and {_about(ahead.seconds / 60)} minutes a proof. "
+        f"An exact search of this table would visit {about(ahead.regions)} regions and take "
+        f"{about(ahead.bytes / 1e9)} GB of memory and {about(ahead.seconds / 60)} minutes a proof. "
         "Use search='anneal', set a time_limit to get the best tree known with a bound, or merge values."
     )
 
 
-def _about(number: float) -> str:
+def about(number: float) -> str:
+    """A number as one reads it: large ones as powers of ten."""
     if number < 1e6:
         return f"{number:,.0f}" if number >= 10 else f"{number:.1g}"
     return f"10^{math.log10(number):.0f}" if number < math.inf else "more than 10^18"

@@ -59,7 +59,7 @@ class Lists:
         """Every chain at the empty list; the first then grows greedily, or starts at the warm list."""
         task = task_of(problem.engine.n, problem.posterior, self.antecedents, LONGEST + 1)
         limit = min(LONGEST, sum(self.antecedents.counts), (problem.max_leaves or LONGEST + 1) - 1)
-        chains = [Chain(task, limit, self._deepest(), own) for own in rng.spawn(self.chains)]
+        chains = [Chain(task, limit, deepest(self.antecedents), own) for own in rng.spawn(self.chains)]
         state = Walks(chains, finished=limit == 0)
         if limit > 0:
             if self.warm is not None:
@@ -87,11 +87,7 @@ class Lists:
 
     def best(self, problem: Problem[SparseRules], state: Walks) -> RuleList:
         """The best list seen, without rules that nothing reaches, in reading order."""
-        rules = self._list(problem, state.best_rules(int(np.argmax(state.scores))))
-        while (shorter := _without_unreachable(rules)) is not None and problem.score(shorter) >= problem.score(rules):
-            rules = shorter
-        told = in_reading_order(rules, problem.engine.leaf_weights(rules), self.antecedents.has)
-        return told if problem.score(told) >= problem.score(rules) - SAME else rules
+        return told(problem, self.antecedents, self._list(problem, state.best_rules(int(np.argmax(state.scores)))))
 
     def archive(self, problem: Problem[SparseRules], state: Walks) -> dict[int, Structure]:
         """The best list seen of each number of rules."""
@@ -100,12 +96,7 @@ class Lists:
 
     def limited(self, problem: Problem[SparseRules], state: Walks, best: Structure) -> bool:
         """Whether the list is as long as it may be and one more rule at its end would pay."""
-        assert isinstance(best, RuleList)
-        if best.n_leaves != problem.max_leaves or best.n_rules == sum(self.antecedents.counts):
-            return False
-        chain = Chain(state.chains[0].task, best.n_rules + 1, self._deepest(), state.chains[0].rng)
-        chain.set(self.antecedents.numbers(best.rules))
-        return chain.grow(0.0) > 0
+        return one_more_rule_pays(problem, self.antecedents, best)
 
     def _sample(self, state: Walks, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
@@ -127,14 +118,34 @@ class Lists:
         with ThreadPoolExecutor(jobs) as pool:
             return np.array(list(pool.map(job, state.chains)))
 
-    def _deepest(self) -> int:
-        """The longest antecedents that can be looked at one and all."""
-        words = np.cumsum(self.antecedents.counts) * float(self.antecedents.rows.bits.shape[1])
-        return max(1, int((words <= GLANCE).sum()))
-
     def _list(self, problem: Problem[SparseRules], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions
         return RuleList.of(problem.domain, [[conditions[c] for c in rule] for rule in rules])
+
+
+def told(problem: Problem[SparseRules], antecedents: Antecedents, rules: RuleList) -> RuleList:
+    """A list without rules that nothing reaches, if that is no worse, in reading order."""
+    while (shorter := _without_unreachable(rules)) is not None and problem.score(shorter) >= problem.score(rules):
+        rules = shorter
+    ordered = in_reading_order(rules, problem.engine.leaf_weights(rules), antecedents.has)
+    return ordered if problem.score(ordered) >= problem.score(rules) - SAME else rules
+
+
+def one_more_rule_pays(problem: Problem[SparseRules], antecedents: Antecedents, best: Structure) -> bool:
+    """Whether a list is as long as it may be and one more rule at its end would pay."""
+    assert isinstance(best, RuleList)
+    if best.n_leaves != problem.max_leaves or best.n_rules == sum(antecedents.counts):
+        return False
+    task = task_of(problem.engine.n, problem.posterior, antecedents, best.n_rules + 1)
+    chain = Chain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
+    chain.set(antecedents.numbers(best.rules))
+    return chain.grow(0.0) > 0
+
+
+def deepest(antecedents: Antecedents) -> int:
+    """The longest antecedents that can be looked at one and all."""
+    words = np.cumsum(antecedents.counts) * float(antecedents.rows.bits.shape[1])
+    return max(1, int((words <= GLANCE).sum()))
 
 
 def gelman_rubin(traces: Floats) -> float:

@@ -1,0 +1,197 @@
+"""All near-optimal rule lists: those that the bound of the exact search does not rule out, listed one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.errors import DataError
+from sparsedensity.kernels import prefixes as kernels
+from sparsedensity.posterior import SparseRules
+from sparsedensity.posterior.base import check_positive
+from sparsedensity.problem import Problem, check_limit
+from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.exact_lists import ExactLists, Growth, ListProof, longest_of
+from sparsedensity.structures import RuleList
+
+FIRST_WINDOW = 0.25
+"""Nats below the best to list first; doubled until there are enough lists."""
+MOST_PREFIXES = 100_000
+"""The most prefixes of one number of rules that are held."""
+
+Leaf = tuple[bytes, int]
+"""The cells that a rule takes, and its number of conditions less one."""
+Key = tuple[Leaf, ...]
+"""The leaves of a prefix in no order."""
+Bits = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ScoredList:
+    """A listed rule list with its log posterior."""
+
+    log_posterior: float
+    structure: RuleList = field(repr=False)
+
+
+@dataclass(frozen=True)
+class NearOptimalLists:
+    """The lists whose log posterior is within some nats of the optimum, the best first.
+
+    Lists whose rules take the same parts of the domain, with as many conditions, are one.
+    """
+
+    lists: tuple[ScoredList, ...] = field(repr=False)
+    within: float
+    complete: bool
+    """Whether these are all; if not there are more, and these are the best."""
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    def __iter__(self) -> Iterator[ScoredList]:
+        return iter(self.lists)
+
+    def __str__(self) -> str:
+        number = f"{len(self):,}" if self.complete else f"at least {len(self):,}"
+        return f"{number} within {self.within:g} nats of the optimum"
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The best order of some rules, by their numbers; -c for one of c conditions that nothing is left for."""
+
+    value: float
+    use: int
+    left: Bits
+    numbers: tuple[int, ...]
+
+
+class TooManyPrefixesError(Exception):
+    """There are more prefixes than can be held."""
+
+
+def near_optimal_lists(
+    problem: Problem[SparseRules], antecedents: Antecedents, within: float, at_most: int = 1000
+) -> NearOptimalLists:
+    """The lists whose log posterior is within some nats of the best, at most so many of them.
+
+    >>> from sparsedensity import datasets
+    >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.table import Table
+    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2))
+    >>> table = Table.of(truth.domain, truth.codes)
+    >>> antecedents = Antecedents(table)
+    >>> problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts))
+    >>> print(near_optimal_lists(problem, antecedents, within=1.0))
+    8 within 1 nats of the optimum
+    """
+    check_positive("within", within)
+    check_limit("at_most", at_most)
+    proof, window, listed = proven(problem, antecedents), min(FIRST_WINDOW, within), list[ScoredList]()
+    while True:
+        try:
+            listed = ListListing(problem, antecedents, proof, window).listed()
+        except TooManyPrefixesError:
+            return _answer(listed, within, at_most, complete=False)
+        if window >= within or len(listed) > at_most:
+            return _answer(listed, within, at_most, complete=len(listed) <= at_most)
+        window = min(2 * window, within)
+
+
+def _answer(listed: list[ScoredList], within: float, at_most: int, *, complete: bool) -> NearOptimalLists:
+    if not listed:
+        raise DataError(f"More lists of this table lie within {FIRST_WINDOW} nats of the best than can be listed.")
+    best = sorted(listed, key=lambda own: -own.log_posterior)[:at_most]
+    return NearOptimalLists(tuple(best), within, complete)
+
+
+def proven(problem: Problem[SparseRules], antecedents: Antecedents) -> ListProof:
+    """The finished proof of a problem."""
+    proof = ExactLists(antecedents).init(problem, np.random.default_rng(0))
+    for _ in proof.work:
+        pass
+    if proof.upper_bound > proof.threshold:
+        raise DataError("The best list of this table was not proven, so what is near it is not known.")
+    return proof
+
+
+class ListListing:
+    """Lists all rule lists within a window below the best."""
+
+    def __init__(
+        self, problem: Problem[SparseRules], antecedents: Antecedents, proof: ListProof, window: float
+    ) -> None:
+        self.least = proof.log_posterior - window - (proof.threshold - proof.log_posterior)
+        self.longest = longest_of(problem, antecedents, self.least)
+        self.growth = Growth(problem, antecedents, max(self.longest, 1), proof)
+        self.prior, self.found = self.growth.prior, list[ScoredList]()
+
+    def listed(self) -> list[ScoredList]:
+        """All of them."""
+        empty: Key = ()
+        layer = {empty: Prefix(0.0, 0, self.growth.cells.everything, ())}
+        for rules in range(self.longest + 1):
+            for prefix in layer.values():
+                self._take(prefix, rules)
+            layer = self._longer(layer, rules + 1) if rules < self.longest else {}
+        return self.found
+
+    def _take(self, prefix: Prefix, rules: int) -> None:
+        """The prefix as a list, if it is in the window."""
+        _, weight, volume = self._gather(prefix.left)
+        last = kernels.leaf_term(weight, volume, self.prior.pseudocount) + float(self.prior.head[rules])
+        if prefix.value + last > self.least:
+            self.found.append(ScoredList(prefix.value + last, self.growth.list_of(prefix.numbers)))
+
+    def _longer(self, layer: dict[Key, Prefix], rules: int) -> dict[Key, Prefix]:
+        """Every prefix of one rule more that may lead into the window."""
+        longer: dict[Key, Prefix] = {}
+        for key, prefix in layer.items():
+            for leaf, own in self._children(prefix):
+                told = tuple(sorted((*key, leaf)))
+                known = longer.get(told)
+                if (known is None and self._leads_on(own, rules)) or (known is not None and own.value > known.value):
+                    longer[told] = own
+            if len(longer) > MOST_PREFIXES:
+                raise TooManyPrefixesError
+        return longer
+
+    def _children(self, prefix: Prefix) -> Iterator[tuple[Leaf, Prefix]]:
+        """The prefix with one more rule, once for every part and number of conditions."""
+        bits, size = self.growth.cells.rules
+        taken = bits & prefix.left
+        idle: NDArray[np.bool_] = np.all(taken == 0, axis=1)
+        first = {
+            (part.tobytes(), int(c)): i for i, (part, c) in enumerate(zip(taken, size, strict=True)) if not idle[i]
+        }
+        for leaf, number in first.items():
+            yield from self._child(prefix, leaf, number, taken[number])
+        unused = np.bincount(size[idle], minlength=self.prior.used.shape[1]) - self.prior.used[prefix.use]
+        for c in np.flatnonzero(unused > 0).tolist():
+            yield from self._child(prefix, (b"", c), -1 - c, np.zeros_like(prefix.left))
+
+    def _child(self, prefix: Prefix, leaf: Leaf, number: int, part: Bits) -> Iterator[tuple[Leaf, Prefix]]:
+        use = int(self.prior.after[prefix.use, leaf[1]])
+        if use >= 0:
+            _, weight, volume = self._gather(part)
+            term = kernels.leaf_term(weight, volume, self.prior.pseudocount)
+            value = prefix.value + float(self.prior.step[prefix.use, leaf[1]]) + term
+            yield leaf, Prefix(value, use, prefix.left & ~part, (*prefix.numbers, number))
+
+    def _leads_on(self, prefix: Prefix, rules: int) -> bool:
+        """Whether a prefix, as it is or with further rules, may be in the window."""
+        n, weight, volume = self._gather(prefix.left)
+        last = kernels.leaf_term(weight, volume, self.prior.pseudocount) + float(self.prior.head[rules])
+        short = self.least - prefix.value
+        more = kernels.most_to_come(
+            np.int64(rules), np.int64(prefix.use), weight, np.int64(n), self.prior, short, self.growth.scratch
+        )
+        return bool(max(last, more) > short)
+
+    def _gather(self, left: Bits) -> tuple[int, float, float]:
+        n, weight, volume = kernels.gather(self.growth.cells.held, left, self.growth.scratch)
+        return n, weight, volume
