@@ -1,8 +1,9 @@
 """Search for rule lists: several chains that anneal, climb, and then sample the posterior side by side.
 
 Every chain first cools from a hot start, where rules drawn by what they would gain are grown onto what random cuts
-leave; then it climbs, and tries every antecedent at every place where that is affordable. From there it samples the
-posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they agree.
+leave; then it climbs, takes out rules and puts the best of all antecedents at the best of all places. From there it
+samples the posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they
+agree.
 """
 
 from __future__ import annotations
@@ -99,13 +100,14 @@ class Lists:
         return {n: self._list(problem, state.best_rules(n)) for n in sizes}
 
     def limited(self, problem: Problem[SparseRules], state: Walks, best: Structure) -> bool:
-        """Whether the list is as long as it may be and one more rule at its end would pay."""
+        """Whether the list is as long as it may be and one more rule would pay, at whatever place."""
         assert isinstance(best, RuleList)
         if best.n_leaves != problem.max_leaves or best.n_rules == sum(self.antecedents.counts):
             return False
         chain = Chain(state.chains[0].task, best.n_rules + 1, self._deepest(), state.chains[0].rng)
         chain.set(self.antecedents.numbers(best.rules))
-        return chain.grow(0.0) > 0
+        before = chain.log_posterior
+        return chain.insert() and chain.log_posterior > before + SAME
 
     def _sample(self, state: Walks, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
