@@ -1,7 +1,7 @@
 """Exact search: the time, memory and outcome of proofs, and what the greedy tree misses.
 
-``BENCH_DATA`` names a folder with ``compas.csv.gz`` and other tables of categories to prove as well, and
-``BENCH_PLOT`` a file for the plot of time against regions. Every proof has a process of its own.
+``PAPER_DATA`` names the folder of the paper's tables, and ``BENCH_PLOT`` a file for the plot of time against regions.
+Every proof has a process of its own.
 """
 
 import multiprocessing
@@ -11,8 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import polars as pl
-
+from benchmarks.paper_data import paper_table
 from benchmarks.timing import measured
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine
@@ -75,7 +74,7 @@ def jobs() -> Iterator[tuple[str, int | None]]:
     yield from (("titanic", None), ("simulated", None), ("crime-like", None))
     yield from ((f"{features} of {values}", None) for features, values in GROWING)
     for name in FILES:
-        if path_of(name).exists():
+        if paper_table(name) is not None:
             yield name, None
             yield from ((name, depth) for depth in (1, 2, 3))
 
@@ -109,15 +108,11 @@ def prove(name: str, method: str, depth: int | None) -> Line | None:
 def engine_of(name: str) -> MemoryEngine:
     if name in ("titanic", "simulated"):
         return MemoryEngine(read_table(open_source(datasets.load(name)), Reading()))
-    if path_of(name).exists():
-        return MemoryEngine(read_table(open_source(pl.read_csv(path_of(name), infer_schema=False)), Reading()))
+    if name in FILES:
+        return MemoryEngine(read_table(open_source(paper_table(name)), Reading()))
     features, values = (0, 0) if name == "crime-like" else map(int, name.split(" of "))
     truth = datasets.random_tree(rows=3739, sizes=(values,) * features or CRIME, leaves=20)
     return MemoryEngine(Table.of(truth.domain, truth.codes))
-
-
-def path_of(name: str) -> Path:
-    return Path(os.environ.get("BENCH_DATA", ".")) / f"{name}.csv.gz"
 
 
 def draw(lines: list[Line], path: Path) -> None:

@@ -50,10 +50,10 @@ def compare(
     )
 
 
-def alone(job: Callable[[Path], Any], path: Path) -> Any:
+def alone(job: Callable[[Any], Any], about: Any) -> Any:
     """Run a job in a new process."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(job, path).result()
+        return pool.submit(job, about).result()
 
 
 def table_of_array(path: Path) -> Measured:

@@ -307,6 +307,8 @@ class SparseRuleList(PathEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if not isinstance(self.random_state, np.random.Generator | np.random.RandomState):
+            generator(self.random_state)
         if self.search not in SEARCHES:
             raise ParameterError("search", self.search, f"one of {', '.join(map(repr, SEARCHES))}")
         check_time(self.time_limit)

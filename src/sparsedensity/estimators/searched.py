@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.domain import Domain
@@ -29,6 +30,9 @@ from sparsedensity.table import Floats
 SEARCHES = ("auto", "anneal", "exact", "greedy")
 AUTO_SECONDS = 5.0
 """A proof that is estimated to take no longer is made by default."""
+MOST_VALUES = 2000
+"""A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
+STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 FOLD_EFFORT = 0.25
 """The share of the budget for each fold of a cross-validated path."""
 AnyProblem = Problem[Any]
@@ -95,6 +99,8 @@ class SearchedTree(PathEstimator):
     def _anneal(
         self, problem: AnyProblem, watch: list[Watch], *, starts: tuple[Tree, ...] | None = None, effort: float = 1.0
     ) -> Found:
+        if max(problem.domain.sizes) > MOST_VALUES:
+            return self._learn_greedily(problem, watch)
         if not is_compiled(moves.rebuild):
             say(self.progress, "compiling the search: once for this machine, about half a minute")
         search = Anneal(
@@ -143,8 +149,7 @@ class SearchedTree(PathEstimator):
         if isinstance(source, DensityEstimator):
             source = source.structure_
         if not isinstance(source, Tree):
-            allowed = "a fitted tree, the path of a saved one, 'greedy' or None"
-            raise ParameterError("warm_start_from", self.warm_start_from, allowed)
+            raise ParameterError("warm_start_from", self.warm_start_from, STARTS)
         if source.domain != problem.domain:
             raise DataError(
                 "warm_start_from has another domain than this table. Fit with domain= the domain_ of that model."
@@ -169,3 +174,7 @@ class SearchedTree(PathEstimator):
             raise ParameterError("restarts", self.restarts, "a whole number of 1 or more")
         check_limit("restarts", self.restarts)
         check_time(self.time_limit)
+        if not isinstance(self.warm_start_from, str | os.PathLike | DensityEstimator | Tree | None):
+            raise ParameterError("warm_start_from", self.warm_start_from, STARTS)
+        if not isinstance(self.random_state, np.random.Generator | np.random.RandomState):
+            generator(self.random_state)

@@ -19,8 +19,6 @@ from sparsedensity.kernels import kernel
 TIE = 1e-9
 ADD, REMOVE, REPLACE, CHANGE, SWAP, MOVE = 0.2, 0.4, 0.6, 0.8, 0.9, 1.0
 """Up to which mark in 0..1 each kind of change is drawn; adding is as likely as removing."""
-DRAWN = -1
-"""The place of a walk whose changes are drawn."""
 
 
 class Rows(NamedTuple):
@@ -29,8 +27,10 @@ class Rows(NamedTuple):
     bits: np.ndarray
     everything: np.ndarray
     weight: np.ndarray
-    common: np.ndarray
-    """The weight of each row of a word where all are equal, else 0."""
+    run_end: np.ndarray
+    """Where each run of words ends whose rows all weigh the same."""
+    run_weight: np.ndarray
+    """The weight of each row of a run; 0 where the rows of a word differ in weight."""
     mixed: np.ndarray
     """The words whose rows differ in weight."""
 
@@ -132,7 +132,7 @@ class Draft(NamedTuple):
     rows: np.ndarray
     """The rows of refugees, and those of them that a rule takes."""
     boxes: np.ndarray
-    """The boxes of refugees, before and after a rule, and those that it takes."""
+    """The boxes of refugees, before and after a rule."""
 
 
 class Change(NamedTuple):
@@ -161,14 +161,19 @@ class Archive(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch for a look at every antecedent; one row a depth."""
+    """Scratch for a look at every antecedent at every place; one row a depth, that is a number of conditions."""
 
     rows: np.ndarray
-    support: np.ndarray
+    """The rows that obey the conditions."""
     parts: np.ndarray
-    shares: np.ndarray
-    """For every condition and box the share of the box inside."""
+    """The volume inside of every box of the leaves, one leaf after another."""
+    up_to: np.ndarray
+    """For every value and box the share of the box up to that value of its feature."""
+    begin: np.ndarray
+    """Where the boxes of each leaf begin."""
     weight: np.ndarray
+    """The weight inside of every leaf."""
+    volume: np.ndarray
     path: np.ndarray
 
 
@@ -182,11 +187,23 @@ def ones(word):
 
 
 @kernel
-def weight_of(rows, bits, more):
-    """The weight of the rows in two sets: by counting where rows of a word weigh alike, one by one elsewhere."""
-    total = 0.0
+def count_common(bits, more):
+    """How many bits two sets have in common."""
+    count = np.int64(0)
     for w in range(bits.shape[0]):
-        total += rows.common[w] * ones(bits[w] & more[w])
+        count += np.int64(ones(bits[w] & more[w]))
+    return count
+
+
+@kernel
+def weight_of(rows, bits, more):
+    """The weight of the rows in two sets: by counting where rows weigh alike, one by one elsewhere."""
+    total, begin = 0.0, 0
+    for r in range(rows.run_end.shape[0]):
+        if rows.run_weight[r] > 0:
+            end = rows.run_end[r]
+            total += rows.run_weight[r] * count_common(bits[begin:end], more[begin:end])
+        begin = rows.run_end[r]
     for i in range(rows.mixed.shape[0]):
         w = rows.mixed[i]
         left = bits[w] & more[w]
@@ -200,11 +217,13 @@ def weight_of(rows, bits, more):
 @kernel
 def take_rows(rows, before, rule, size, taken, after):
     """Divide rows into those a rule takes and those it leaves (into `after`, which may be `before`)."""
+    first, last = rows.bits[rule[0]], rows.bits[rule[size - 1]]
     for w in range(before.shape[0]):
-        taken[w] = before[w] & rows.bits[rule[0], w]
-    for k in range(1, size):
+        taken[w] = before[w] & first[w] & last[w]
+    for k in range(1, size - 1):
+        more = rows.bits[rule[k]]
         for w in range(before.shape[0]):
-            taken[w] &= rows.bits[rule[k], w]
+            taken[w] &= more[w]
     for w in range(before.shape[0]):
         after[w] = before[w] & ~taken[w]
 
@@ -262,7 +281,7 @@ def add_box(conditions, pool, box, rule, inside, outside, volume):
 
 @kernel
 def take_boxes(conditions, pool, before, count, rule, size, taken, after):
-    """Cut boxes along the conditions of a rule.
+    """Cut boxes along the conditions of a rule; those it takes are kept where there is an array for them.
 
     Returns the volume it takes, how many boxes those are, and how many it leaves; -1 where there is no room.
     """
@@ -282,7 +301,8 @@ def take_boxes(conditions, pool, before, count, rule, size, taken, after):
                 after[left] = add_box(conditions, pool, box, rule, k, 1, part * (outside / (inside + outside)))
                 left += 1
                 part *= inside / (inside + outside)
-        taken[n_taken] = add_box(conditions, pool, box, rule, size, 0, part)
+        if taken.shape[0] > 0:
+            taken[n_taken] = add_box(conditions, pool, box, rule, size, 0, part)
         n_taken += 1
         volume += part
     return volume, n_taken, left
@@ -400,10 +420,12 @@ def apart(conditions, rule, size, other, other_size):
 @kernel
 def hand_down(task, pool, draft, held, count, rule, size):
     """Let a rule take its part of the refugees; the weight and volume it takes, and how many boxes it leaves."""
-    take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
-    volume, _, left = take_boxes(
-        task.conditions, pool, draft.boxes[held], count, rule, size, draft.boxes[2], draft.boxes[1 - held]
+    volume, taken, left = take_boxes(
+        task.conditions, pool, draft.boxes[held], count, rule, size, draft.boxes[0, :0], draft.boxes[1 - held]
     )
+    if taken <= 0:  # no point of theirs, so no row
+        return 0.0, volume, left
+    take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
     return weight_of(task.rows, draft.rows[1], draft.rows[1]), volume, left
 
 
@@ -436,7 +458,7 @@ def weigh(task, rules, pool, draft, change):
         meeting = intruding and (j == n or not apart(task.conditions, rule, size, own, own_size))
         if meeting:
             inner, volume = volumes_beside(task.conditions, pool, rules.leaf_boxes[j], rules.n_leaf[j], rule, size)
-            lost = weight_of(task.rows, rules.leaf[j], draft.obey)
+            lost = weight_of(task.rows, rules.leaf[j], draft.obey) if inner > 0 else 0.0
             weight, won, space = weight - lost, won + lost, space + inner
         if count > 0:
             if j == n:
@@ -626,33 +648,12 @@ def propose(task, rules, draft, limit, rng):
 
 
 @kernel
-def propose_listed(task, rules, draft, limit, place, i):
-    """A listed antecedent as a new rule at a place (even i), or instead of the rule there (odd i)."""
-    n, instead = rules.n[0], i & 1
-    if (instead == 1 and place >= n) or (instead == 0 and n >= limit):
-        return Change(0, 0, -1, -1, False, n, 0.0)
-    copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
-    new = place if instead == 1 else n
-    draft.size[new] = 0
-    for k in range(task.choice.listed.shape[1]):
-        if task.choice.listed[i >> 1, k] >= 0:
-            draft.rule[new, k] = task.choice.listed[i >> 1, k]
-            draft.size[new] += 1
-    if stands_twice(draft, new, n + 1 - instead):
-        return Change(0, 0, -1, -1, False, n, 0.0)
-    shift_rule(draft, new, place)
-    return Change(place, n + 1, place, -1, instead == 1, n + 1 - instead, 0.0)
-
-
-@kernel
 def is_taken(more_prior, more_fit, log_ratio, temperature, rng):
     """Metropolis-Hastings.
 
     From temperature 1 up, only the evidence is tempered, so that long lists do not outnumber good ones; at 1 the
-    walk samples the posterior. Below, the whole posterior is, and the walk climbs; 0 takes only what is better.
+    walk samples the posterior. Below, the whole posterior is, and the walk climbs.
     """
-    if temperature == 0:
-        return more_prior + more_fit > TIE
     if temperature >= 1:
         change = more_prior + log_ratio + more_fit / temperature
     else:
@@ -661,20 +662,14 @@ def is_taken(more_prior, more_fit, log_ratio, temperature, rng):
 
 
 @kernel
-def walk(task, rules, pool, draft, archive, limit, place, hot, cold, proposals, rng, trace):
-    """Propose and accept while the temperature falls from hot to cold; the log posterior is noted at even steps.
-
-    Where a place is given, the listed antecedents are proposed there one after another.
-    """
+def walk(task, rules, pool, draft, archive, limit, hot, cold, proposals, rng, trace):
+    """Propose and accept while the temperature falls from hot to cold; the log posterior is noted at even steps."""
     for t in range(proposals):
-        if place == DRAWN:
-            change = propose(task, rules, draft, limit, rng)
-        else:
-            change = propose_listed(task, rules, draft, limit, place, t)
+        change = propose(task, rules, draft, limit, rng)
         if change.hi > 0:
             more_prior = log_prior(task.belief, draft.size, change.n, draft.unused) - rules.score[0]
             more_fit = weigh(task, rules, pool, draft, change) - rules.score[1]
-            temperature = hot * (cold / hot) ** (t / proposals) if hot > 0 else 0.0
+            temperature = hot * (cold / hot) ** (t / proposals)
             if is_taken(more_prior, more_fit, change.log_ratio, temperature, rng):
                 settle(task, rules, pool, draft, archive, change.lo, change.n)
         note = (t + 1) * trace.shape[0] // proposals
@@ -695,61 +690,103 @@ def supports(rows, listed, out):
 
 
 @kernel
-def measure_boxes(conditions, pool, boxes, count, room):
-    """The boxes as a list sees them, and the share of each that lies inside every condition."""
-    for b in range(count):
-        room.parts[0, b] = pool.volume[boxes[b]]
-        for c in range(conditions.feature.shape[0]):
-            inside, outside = measure_sides(conditions, pool.mask[boxes[b]], c)
-            room.shares[c, b] = inside / (inside + outside)
+def open_room(task, rules, pool, room, first):
+    """Lay out the leaves from a place on: their boxes, and the share of each box up to every value."""
+    conditions, n, count = task.conditions, rules.n[0], 0
+    for w in range(room.rows.shape[1]):
+        room.rows[0, w] = task.rows.everything[w]
+    for j in range(first, n + 1):
+        room.begin[j] = count
+        room.weight[0, j], room.volume[0, j] = rules.weight[j], rules.volume[j]
+        for i in range(rules.n_leaf[j]):
+            box = rules.leaf_boxes[j, i]
+            room.parts[0, count] = pool.volume[box]
+            c = 0
+            while c < conditions.feature.shape[0]:
+                inside, outside = measure_sides(conditions, pool.mask[box], c)
+                seen, total = 0.0, inside + outside
+                for value in range(conditions.start[c], conditions.end[c]):
+                    if holds(pool.mask[box], value):
+                        seen += conditions.measure[value]
+                    room.up_to[value, count] = seen / total
+                c = conditions.after[c]
+            count += 1
+    room.begin[n + 1] = count
 
 
 @kernel
-def narrow(task, room, depth, condition, count):
-    """Add a condition to those above: the weight and the volume that are left."""
-    more = task.rows.bits[condition]
-    if room.weight[depth] > 0:
-        for w in range(more.shape[0]):
-            room.rows[depth + 1, w] = room.rows[depth, w] & more[w]
-        room.weight[depth + 1] = weight_of(task.rows, room.rows[depth], more)
-    else:
-        room.weight[depth + 1] = 0.0
-    volume = 0.0
-    for b in range(count):
-        room.parts[depth + 1, b] = room.parts[depth, b] * room.shares[condition, b]
-        volume += room.parts[depth + 1, b]
-    return volume
+def narrow(task, rules, room, first, depth, condition):
+    """Add a condition to those above: the rows, and the weight and the volume of every leaf, that are left."""
+    conditions, more = task.conditions, task.rows.bits[condition]
+    above, below = room.rows[depth], room.rows[depth + 1]
+    for w in range(more.shape[0]):
+        below[w] = above[w] & more[w]
+    start, last = conditions.first[condition], conditions.last[condition]
+    cut = start > conditions.start[condition]
+    for j in range(first, rules.n[0] + 1):
+        volume, weight = 0.0, 0.0
+        if room.volume[depth, j] > 0:
+            for b in range(room.begin[j], room.begin[j + 1]):
+                share = room.up_to[last, b] - (room.up_to[start - 1, b] if cut else 0.0)
+                part = room.parts[depth, b] * share
+                room.parts[depth + 1, b] = part
+                volume += part
+            if volume > 0 and room.weight[depth, j] > 0:
+                weight = weight_of(task.rows, rules.leaf[j], below)
+        room.weight[depth + 1, j], room.volume[depth + 1, j] = weight, volume
 
 
 @kernel
-def supported(task, room, depth, condition):
-    """Whether the conditions down to this one have the least weight that antecedents must have."""
-    if task.choice.least <= 0:
-        return True
-    for w in range(room.support.shape[1]):
-        room.support[depth + 1, w] = room.support[depth, w] & task.rows.bits[condition, w]
-    return weight_of(task.rows, room.support[depth], task.rows.bits[condition]) >= task.choice.least
+def best_place(belief, rules, room, first, size, sparse):
+    """Where an antecedent of so many conditions adds most to the evidence, and how much."""
+    won, space, later, best, place = 0.0, 0.0, 0.0, -np.inf, -1
+    for j in range(rules.n[0], first - 1, -1):
+        inner, weight = room.volume[size, j], room.weight[size, j]
+        if inner <= 0:
+            continue
+        left, outer = rules.weight[j] - weight, rules.volume[j] - inner
+        if outer < 1e-12 * rules.volume[j]:
+            outer = 0.0
+        if sparse and weight * outer >= left * inner:
+            continue
+        won, space = won + weight, space + inner
+        later += leaf_term(belief, left, outer) - rules.term[j]
+        gain = later + leaf_term(belief, won, space)
+        if gain > best:
+            best, place = gain, j
+    return best, place
 
 
 @kernel
-def best_addition(task, rules, pool, draft, room, deepest, sparse, noise, rng):
-    """Which antecedent gains most when it divides the else; returns the gain and the size (0: there is none).
+def is_used(rules, path, size):
+    """Whether a list has a rule already."""
+    for j in range(rules.n[0]):
+        if rules.size[j] == size:
+            same = True
+            for k in range(size):
+                if rules.rule[j, k] != path[k]:
+                    same = False
+                    break
+            if same:
+                return True
+    return False
 
-    It is written to the end of the draft. Where only sparse ones are asked for, it must be less dense than what it
-    leaves, so that the dense rest can be divided further. With noise, the antecedent is drawn: the more it gains,
-    measured in units of the noise, the likelier.
+
+@kernel
+def best_insertion(task, rules, pool, draft, room, deepest, first, sparse, noise, rng):
+    """The list with the antecedent that gains most, at the best place from the first on, as a draft.
+
+    Returns the gain and the place; -1 where there is none. Where only sparse ones are asked for, it must be less
+    dense than what it leaves, so that the dense rest can be divided further. With noise, the antecedent is drawn: the
+    more it gains, measured in units of the noise, the likelier.
     """
     n, belief = rules.n[0], task.belief
-    count, whole, total = rules.n_rest[n], rules.volume[n], rules.weight[n]
-    measure_boxes(task.conditions, pool, rules.rest_boxes[n], count, room)
-    for w in range(room.rows.shape[1]):
-        room.rows[0, w] = rules.rest[n, w]
-        room.support[0, w] = task.rows.everything[w]
-    room.weight[0] = total
+    open_room(task, rules, pool, room, first)
+    copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
     log_prior(belief, rules.size, n, draft.unused)
     norm = log_available(belief, draft.unused)
-    fixed = belief.length[n + 1] + belief.head[n + 1] - belief.length[n] - belief.head[n] - rules.term[n] - norm
-    best, best_gain, best_size = -np.inf, -np.inf, 0
+    fixed = belief.length[n + 1] + belief.head[n + 1] - belief.length[n] - belief.head[n] - norm
+    best, best_gain, target = -np.inf, -np.inf, -1
     depth = 0
     room.path[0] = -1
     while depth >= 0:
@@ -758,25 +795,24 @@ def best_addition(task, rules, pool, draft, room, deepest, sparse, noise, rng):
         if condition >= task.conditions.feature.shape[0]:
             depth -= 1
             continue
-        if not supported(task, room, depth, condition):
-            continue
-        volume = narrow(task, room, depth, condition, count)
+        narrow(task, rules, room, first, depth, condition)
         size = depth + 1
-        weight, rest = room.weight[size], whole - volume
-        if rest < 1e-12 * whole:
-            rest = 0.0
-        if volume > 0 and draft.unused[size] > 0 and (not sparse or weight * rest < (total - weight) * volume):
-            gain = fixed + belief.rate[size] - math.log(draft.unused[size])
-            gain += leaf_term(belief, weight, volume) + leaf_term(belief, total - weight, rest)
+        if task.choice.least > 0 and weight_of(task.rows, room.rows[size], room.rows[size]) < task.choice.least:
+            continue
+        more, place = best_place(belief, rules, room, first, size, sparse)
+        if place >= 0 and draft.unused[size] > 0:
+            gain = fixed + belief.rate[size] - math.log(draft.unused[size]) + more
             value = gain
             if noise > 0 and gain > 0:
                 value -= noise * math.log(-math.log(1.0 - rng.random()))
-            if value > best:
-                best, best_gain, best_size = value, gain, size
+            if value > best and not is_used(rules, room.path, size):
+                best, best_gain, target = value, gain, place
+                draft.size[n] = size
                 for k in range(size):
                     draft.rule[n, k] = room.path[k]
-        if size < deepest and volume > 0:
+        if size < deepest and (place >= 0 or sparse):
             room.path[size] = task.conditions.after[condition] - 1
             depth += 1
-    draft.size[n] = best_size
-    return best_gain, best_size
+    if target >= 0:
+        shift_rule(draft, n, target)
+    return best_gain, target

@@ -79,15 +79,16 @@ class Antecedents:
         codes, words = self.table.codes[order], -(-len(order) // 64)
         weights = np.zeros(words * 64)
         weights[: len(order)] = self.table.weights[order]
-        bits = np.array(
-            [_bits((codes[:, f] >= low) & (codes[:, f] <= high), words) for f, low, high in self.conditions], np.uint64
-        ).reshape(-1, words)
+        bits = np.empty((len(self.conditions), words), np.uint64)
+        for i, (f, low, high) in enumerate(self.conditions):
+            bits[i] = _bits((codes[:, f] >= low) & (codes[:, f] <= high), words)
         first = weights[::64]
         filled = np.arange(words * 64) < len(order)
         alike = ((weights.reshape(words, 64) == first[:, None]) | ~filled.reshape(words, 64)).all(axis=1)
-        return kernels.Rows(
-            bits, _bits(np.ones(len(order), bool), words), weights, np.where(alike, first, 0.0), np.flatnonzero(~alike)
-        )
+        common = np.where(alike, first, 0.0)
+        end = np.append(np.flatnonzero(np.diff(common)) + 1, words)
+        everything = _bits(np.ones(len(order), bool), words)
+        return kernels.Rows(bits, everything, weights, end, common[end - 1], np.flatnonzero(~alike))
 
     @cached_property
     def places(self) -> kernels.Conditions:

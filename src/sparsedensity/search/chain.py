@@ -275,7 +275,7 @@ class Chain:
 
 def region_count(problem: AnyProblem) -> float:
     """How many regions there are, as if any values could be grouped."""
-    return math.prod(2.0**size - 1 for size in problem.domain.sizes)
+    return math.prod(2.0 ** min(size, 60) - 1 for size in problem.domain.sizes)
 
 
 def splits_of(tree: Tree) -> list[Split]:

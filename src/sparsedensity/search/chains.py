@@ -21,8 +21,11 @@ MOST_BOXES, POOL = 1 << 8, 1 << 12
 the fewer, the more lists can be tried, which finds better ones."""
 FIRST_ROOM = 32
 """The rules there is room for at first; there are twice as many whenever a list comes near."""
-MOST_TRIED = 50_000
-"""How many lists are tried one by one."""
+MOST_WORDS, WORDS_OF_A_TERM = 3e9, 100
+"""How many words of rows a chain may read to improve its best list, and again to improve shorter ones;
+the volume and the terms of a leaf count as so many words."""
+KICKS = 20
+"""How often the best list is taken apart and put together again, while half of those words are left."""
 SHORT_WALK, COLDEST = 2_000, 0.05
 """How long, and down to which temperature, a chain looks for a shorter list."""
 LARGEST_TABLE = 1 << 22
@@ -38,7 +41,7 @@ class Chain:
         self.pool = kernels.Pool(np.zeros((POOL, -(-values // 64)), np.uint64), np.ones(POOL), np.ones(1, np.int64))
         for value in range(values):
             self.pool.mask[0, value >> 6] |= np.uint64(1) << np.uint64(value & 63)
-        self._room = _room(task)
+        self._room = _room(task, limit)
         self._room_for = min(limit, FIRST_ROOM)
         self._archive, self.current, self._draft = self._rooms(self._room_for)
         self.set([])
@@ -80,26 +83,27 @@ class Chain:
     def walk(self, hot: float, cold: float, proposals: int) -> Floats:
         """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
         self._make_room(2 * self.n)
-        return self._walk(kernels.DRAWN, hot, cold, proposals, self._room_for)
+        return self._walk(hot, cold, proposals, self._room_for)
 
     def grow(self, noise: float) -> int:
         """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays.
 
         Sparse parts go first: what a rule takes is divided no more, and the dense rest is worth dividing.
         """
-        return self._grow(True, noise) + self._grow(False, noise)
-
-    def _grow(self, sparse: bool, noise: float) -> int:
         before = self.n
-        while self.n < self.limit:
-            self._make_room(2 * self.n)
-            gain, size = kernels.best_addition(
-                self.task, self.current, self.pool, self._draft, self._room, np.int64(self.deepest), sparse, noise,
-                self.rng,
-            )  # fmt: skip
-            if size == 0 or gain <= kernels.TIE or not self._settle(self.n, self.n + 1):
-                break
+        for sparse in (True, False):
+            while self.n < self.limit and self.insert(self.n, sparse, noise):
+                pass
         return self.n - before
+
+    def insert(self, first: int = 0, sparse: bool = False, noise: float = 0.0) -> bool:
+        """Insert the antecedent that gains most, at its best place from the first on; False where none pays."""
+        self._make_room(2 * self.n)
+        gain, place = kernels.best_insertion(
+            self.task, self.current, self.pool, self._draft, self._room, np.int64(self.deepest), np.int64(first),
+            sparse, noise, self.rng,
+        )  # fmt: skip
+        return gain > kernels.TIE and self._settle(place, self.n + 1)
 
     def _settle(self, lo: int, n: int) -> bool:
         """Make the draft the list, which is the same before place lo; False where there is no room."""
@@ -118,36 +122,56 @@ class Chain:
         self.walk(temperature, temperature, proposals)
 
     def polish(self) -> None:
-        """Go to the best list and try every antecedent at every place of it, while that is affordable and pays."""
+        """Go to the best list and improve it; then take out rules at random, improve that, and keep what is best."""
         self.set(self.best_rules(int(np.argmax(self.scores))))
-        self._sweep(self.limit)
+        left = self.improve(self.limit, MOST_WORDS)
+        for _ in range(KICKS):
+            if left < MOST_WORDS / 2 or self.n < 2:
+                break
+            before, score = self.rules, self.log_posterior
+            stay = self.rng.random(len(before)) < self.rng.random()
+            self.set([rule for rule, kept in zip(before, stay, strict=True) if kept])
+            left = self.improve(self.limit, left)
+            if self.log_posterior < score:
+                self.set(before)
 
     def shorten(self, lengths: Sequence[int]) -> None:
         """Look for the best lists of at most so many rules, from the best of that length so far; then come back."""
         before = self.rules
         for length in lengths:
             self.set(before[:length] if self.scores[length] == -np.inf else self.best_rules(length))
-            self._walk(kernels.DRAWN, 1.0, COLDEST, SHORT_WALK, length)
-            self._sweep(length)
+            self._walk(1.0, COLDEST, SHORT_WALK, length)
+            self.improve(length, MOST_WORDS / len(lengths))
         self.set(before)
 
-    def _sweep(self, limit: int) -> None:
-        """Try every antecedent at every place, again while that pays."""
-        tried, before, proposals = 0, -np.inf, 2 * len(self.task.choice.listed)
-        while self.log_posterior > before + kernels.TIE and tried < MOST_TRIED:
-            before = self.log_posterior
-            place = 0
-            while proposals and place <= self.n and tried < MOST_TRIED:
-                self._make_room(2 * self.n)
-                self._walk(place, 0.0, 0.0, proposals, min(limit, self._room_for))
-                tried += proposals
-                place += 1
+    def improve(self, limit: int, left: float) -> float:
+        """Take out each rule in turn and insert the best antecedent at the best place, while that pays.
 
-    def _walk(self, place: int, hot: float, cold: float, proposals: int, limit: int) -> Floats:
+        Reads about as many words of rows as are left to read, at most; returns how many are left then.
+        """
+        place, failed = 0, 0
+        while failed <= self.n and left > 0:
+            before, score = self.rules, self.log_posterior
+            if self.n == limit or failed:
+                place = (place + 1) % self.n
+                self.set(before[:place] + before[place + 1 :])
+            left -= self._words_of_a_look()
+            self.insert()
+            failed = 0 if self.log_posterior > score + kernels.TIE else failed + 1
+            if failed:
+                self.set(before)
+        return left
+
+    def _words_of_a_look(self) -> float:
+        """About how many words of rows a look at every antecedent at every place reads."""
+        antecedents = float(self.task.belief.antecedents[: self.deepest + 1].sum())
+        return antecedents * (len(self.task.rows.everything) + WORDS_OF_A_TERM) * (self.n + 1)
+
+    def _walk(self, hot: float, cold: float, proposals: int, limit: int) -> Floats:
         trace: Floats = np.empty(min(NOTES, proposals))
         kernels.walk(
-            self.task, self.current, self.pool, self._draft, self._archive, np.int64(limit), np.int64(place), hot,
-            cold, np.int64(proposals), self.rng, trace,
+            self.task, self.current, self.pool, self._draft, self._archive, np.int64(limit), hot, cold,
+            np.int64(proposals), self.rng, trace,
         )  # fmt: skip
         return trace
 
@@ -190,7 +214,7 @@ class Chain:
         most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
         return kernels.Draft(
             np.full((rules + 1, most), -1, np.int64), np.zeros(rules + 1, np.int64), np.zeros(most + 1),
-            np.zeros(words, np.uint64), np.zeros((2, words), np.uint64), np.zeros((3, MOST_BOXES), np.int32),
+            np.zeros(words, np.uint64), np.zeros((2, words), np.uint64), np.zeros((2, MOST_BOXES), np.int32),
         )  # fmt: skip
 
 
@@ -259,15 +283,16 @@ def _choice(posterior: SparseRules, antecedents: Antecedents) -> kernels.Choice:
     return kernels.Choice(up_to, log_share, *antecedents.listed, antecedents.least)
 
 
-def _room(task: kernels.Task) -> kernels.Room:
-    """Scratch for a look at every antecedent."""
-    deep, words, conditions = task.choice.listed.shape[1] + 1, len(task.rows.everything), len(task.conditions.feature)
+def _room(task: kernels.Task, rules: int) -> kernels.Room:
+    """Scratch for a look at every antecedent at every place of lists of up to so many rules."""
+    deep, words, values = task.choice.listed.shape[1] + 1, len(task.rows.everything), len(task.conditions.measure)
     return kernels.Room(
         np.empty((deep, words), np.uint64),
-        np.empty((deep, words), np.uint64),
-        np.empty((deep, MOST_BOXES)),
-        np.empty((conditions, MOST_BOXES)),
-        np.empty(deep),
+        np.empty((deep, POOL)),
+        np.empty((values, POOL)),
+        np.empty(rules + 2, np.int64),
+        np.empty((deep, rules + 1)),
+        np.empty((deep, rules + 1)),
         np.empty(deep, np.int64),
     )
 

@@ -1,8 +1,9 @@
 """Search for rule lists: several chains that anneal, climb, and then sample the posterior side by side.
 
 Every chain first cools from a hot start, where rules drawn by what they would gain are grown onto what random cuts
-leave; then it climbs, and tries every antecedent at every place where that is affordable. From there it samples the
-posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they agree.
+leave; then it climbs, takes out rules and puts the best of all antecedents at the best of all places. From there it
+samples the posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they
+agree.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class Lists:
         return {n: self._list(problem, state.best_rules(n)) for n in sizes}
 
     def limited(self, problem: Problem[SparseRules], state: Walks, best: Structure) -> bool:
-        """Whether the list is as long as it may be and one more rule at its end would pay."""
+        """Whether the list is as long as it may be and one more rule would pay, at whatever place."""
         return one_more_rule_pays(problem, self.antecedents, best)
 
     def _sample(self, state: Walks, proposals: int) -> None:
@@ -132,14 +133,15 @@ def told(problem: Problem[SparseRules], antecedents: Antecedents, rules: RuleLis
 
 
 def one_more_rule_pays(problem: Problem[SparseRules], antecedents: Antecedents, best: Structure) -> bool:
-    """Whether a list is as long as it may be and one more rule at its end would pay."""
+    """Whether a list is as long as it may be and one more rule would pay, at whatever place."""
     assert isinstance(best, RuleList)
     if best.n_leaves != problem.max_leaves or best.n_rules == sum(antecedents.counts):
         return False
     task = task_of(problem.engine.n, problem.posterior, antecedents, best.n_rules + 1)
     chain = Chain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
     chain.set(antecedents.numbers(best.rules))
-    return chain.grow(0.0) > 0
+    before = chain.log_posterior
+    return chain.insert() and chain.log_posterior > before + SAME
 
 
 def deepest(antecedents: Antecedents) -> int:
