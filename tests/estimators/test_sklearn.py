@@ -1,6 +1,7 @@
 """The estimators are scikit-learn estimators: its own checks, and its tools around them."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,10 +30,10 @@ def people() -> pd.DataFrame:
     return pd.DataFrame(rows.to_dict(as_series=False)).sample(frac=1, random_state=0).reset_index(drop=True)
 
 
-SHORT = {
-    "LeafSparseTree": {"iterations": 200},
-    "BranchSparseTree": {"iterations": 200},
-    "SparseRuleList": {"iterations": 500},
+SHORT: dict[str, dict[str, Any]] = {
+    "LeafSparseTree": {"search": "anneal", "iterations": 200},
+    "BranchSparseTree": {"search": "anneal", "iterations": 200},
+    "SparseRuleList": {"search": "anneal", "iterations": 500},
 }
 """A short search for the checks: they are about the face, not about what is found."""
 

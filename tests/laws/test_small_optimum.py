@@ -14,7 +14,7 @@ from sparsedensity.table import Table
 from tests.naive_search import best_branch_sparse, best_leaf_sparse
 
 TABLES = 200
-MOST_REGIONS = 1500
+MOST_REGIONS = 300
 
 
 def random_problem(seed):

@@ -35,7 +35,7 @@ from sparsedensity.structures import RuleList, Structure, Tree
 from sparsedensity.table import Floats
 
 SEARCHES = ("auto", "anneal", "exact")
-AUTO_SECONDS = 3.0
+AUTO_SECONDS = 0.5
 """As many prefixes as take about so long are visited by default in the hope of a proof."""
 
 
