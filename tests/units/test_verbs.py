@@ -97,7 +97,7 @@ def test_show_draws_and_writes(model, tmp_path):
     assert run("show", model, "--as", "graphviz").stdout.startswith("digraph")
     done = run("show", model, "--as", "html", "-o", tmp_path / "m.html")
     assert (done.stdout, done.stderr) == ("", f"wrote {tmp_path / 'm.html'}\n")
-    assert "<title>Leaf-sparse density tree with 9 leaves</title>" in (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "<title>Greedy density tree with 9 leaves</title>" in (tmp_path / "m.html").read_text(encoding="utf-8")
     assert run("show", model, "-o", "-").stdout == run("show", model).stdout
 
 

@@ -132,7 +132,9 @@ class SearchedTree(PathEstimator):
             return run(Greedy(), problem, budget=budget, watch=watch)
         grown = Problem(problem.engine, LeafSparse(pseudocount=self.pseudocount), self.max_leaves)
         found = run(Greedy(), grown, budget=budget, watch=watch)
-        best = max(keep(problem, found.archive).values(), key=lambda kept: kept.log_posterior)
+        wide = max(problem.domain.sizes) > MOST_VALUES
+        some = {k: tree for k, tree in found.archive.items() if not wide or k.bit_count() == 1}
+        best = max(keep(problem, some).values(), key=lambda kept: kept.log_posterior)
         return replace(found, structure=best.structure, log_posterior=best.log_posterior, limit_binds=False)
 
     def _starts(self, problem: AnyProblem) -> tuple[Tree, ...]:
