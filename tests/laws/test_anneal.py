@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_tree_whatever_the_number_of_jobs(posterior
 
 
 def test_the_record_counts_every_kind_of_move():
-    tree = LeafSparseTree(random_state=1).fit(datasets.titanic())
+    tree = LeafSparseTree(search="anneal", random_state=1).fit(datasets.titanic())
     record = tree.search_.by_kind
     assert set(record) == set(chain.KINDS)
     assert sum(proposed for proposed, _, _ in record.values()) == tree.search_.moves
@@ -102,7 +102,7 @@ def test_the_record_counts_every_kind_of_move():
 @pytest.mark.parametrize("expected", [5, 8, 10])
 def test_the_leaf_sparse_tree_of_titanic_is_the_optimum_from_every_seed(expected, seed):
     frame = datasets.titanic()
-    tree = LeafSparseTree(expected_leaves=expected, random_state=seed).fit(frame)
+    tree = LeafSparseTree(expected_leaves=expected, search="anneal", random_state=seed).fit(frame)
     assert tree.log_posterior_ == pytest.approx(best_leaf_sparse(tree.domain_, rows_of(tree, frame), expected, 2))
 
 
@@ -110,7 +110,7 @@ def test_the_leaf_sparse_tree_of_titanic_is_the_optimum_from_every_seed(expected
 @pytest.mark.parametrize("expected", [2, 3])
 def test_the_branch_sparse_tree_of_titanic_is_the_optimum_from_every_seed(expected, seed):
     frame = datasets.titanic()
-    tree = BranchSparseTree(expected_branches=expected, random_state=seed).fit(frame)
+    tree = BranchSparseTree(expected_branches=expected, search="anneal", random_state=seed).fit(frame)
     assert tree.log_posterior_ == pytest.approx(best_branch_sparse(tree.domain_, rows_of(tree, frame), expected, 2))
 
 
@@ -127,7 +127,7 @@ def test_random_halves_of_the_simulated_data_give_back_the_six_leaves_that_made_
     rng, hits = np.random.default_rng(0), 0
     for seed in range(100):
         half = frame[np.sort(rng.permutation(len(frame))[: len(frame) // 2])]
-        tree = LeafSparseTree(expected_leaves=5, domain=whole.domain_, random_state=seed).fit(half)
+        tree = LeafSparseTree(expected_leaves=5, search="anneal", domain=whole.domain_, random_state=seed).fit(half)
         hits += leaves_of(tree) == made
     assert hits >= 95
 
@@ -182,13 +182,13 @@ def test_ctrl_c_and_time_limits_hand_back_the_best_so_far():
 
 def test_the_limit_binds_only_where_one_more_leaf_would_pay():
     titanic = datasets.titanic()
-    assert LeafSparseTree(max_leaves=4).fit(titanic).search_.limit_binds
-    assert not LeafSparseTree(max_leaves=9).fit(titanic).search_.limit_binds
-    assert not LeafSparseTree(max_leaves=None).fit(titanic).search_.limit_binds
+    assert LeafSparseTree(search="anneal", max_leaves=4).fit(titanic).search_.limit_binds
+    assert not LeafSparseTree(search="anneal", max_leaves=9).fit(titanic).search_.limit_binds
+    assert not LeafSparseTree(search="anneal", max_leaves=None).fit(titanic).search_.limit_binds
 
 
 @pytest.mark.parametrize(("cooling", "restarts"), list(itertools.product(["geometric", "linear"], [1, 3])))
 def test_any_schedule_and_number_of_restarts_gives_a_whole_tree(cooling, restarts):
-    tree = LeafSparseTree(cooling=cooling, restarts=restarts, iterations=500).fit(datasets.titanic())
+    tree = LeafSparseTree(search="anneal", cooling=cooling, restarts=restarts, iterations=500).fit(datasets.titanic())
     assert isinstance(tree.structure_, Tree)
     assert sum(leaf.probability for leaf in tree.leaves_) == pytest.approx(1)
