@@ -239,7 +239,7 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if region_count(problem) <= FEW_REGIONS:
         return min(max(3e5 * region_count(problem), 8e7), 4e8)
     few = min(1.0, rows / 2000)
-    return float(max(5e7, min(1.2e9, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
+    return float(max(5e7, min(8e8, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
 
 
 def sample_of(rows: Codes, weights: Floats, rng: np.random.Generator) -> tuple[Codes, Floats]:
