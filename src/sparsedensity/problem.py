@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,9 @@ class Problem(Generic[P]):
         return self.posterior.log_posterior(structure, self.engine.leaf_weights(structure))
 
 
+AnyProblem = Problem[Any]
+
+
 def check_amount(name: str, value: object, allowed: str = "a number of 0 or more") -> None:
     """Refuse what is not a finite number of 0 or more."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
@@ -52,7 +55,11 @@ def check_time(seconds: object) -> None:
 
 def check_limit(name: str, value: object) -> None:
     """Refuse a limit that is not None or a whole number of at least 1."""
-    if value is None:
-        return
+    if value is not None:
+        check_whole(name, value, "a whole number of 1 or more, or None for no limit")
+
+
+def check_whole(name: str, value: object, allowed: str = "a whole number of 1 or more") -> None:
+    """Refuse what is not a whole number of at least 1."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ParameterError(name, value, "a whole number of 1 or more, or None for no limit")
+        raise ParameterError(name, value, allowed)

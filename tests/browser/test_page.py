@@ -30,16 +30,6 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def people():
-    return datasets.load("titanic")
-
-
-@pytest.fixture(scope="module")
-def titanic(people):
-    return GreedyTree().fit(people)
-
-
-@pytest.fixture(scope="module")
 def pages(tmp_path_factory, titanic, people):
     folder = tmp_path_factory.mktemp("pages")
     large = datasets.load("random-tree", rows=20_000, sizes=[5, 4, 4, 3, 3, 3, 2, 2], leaves=100)

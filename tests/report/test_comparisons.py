@@ -10,22 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity import Histogram
 from sparsedensity.errors import ColumnsError, DataError
 from sparsedensity.report.comparison import compare, homogeneity, jensen_shannon, standardised
 from tests.report.models import hostile_model, hostile_rows, rules_report
 
 counts = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=12)
-
-
-@pytest.fixture(scope="module")
-def people():
-    return datasets.load("titanic")
-
-
-@pytest.fixture(scope="module")
-def titanic(people):
-    return GreedyTree().fit(people)
 
 
 def arrays(pairs):

@@ -50,16 +50,6 @@ def read(page):
 
 
 @pytest.fixture(scope="module")
-def people():
-    return datasets.load("titanic")
-
-
-@pytest.fixture(scope="module")
-def titanic(people):
-    return GreedyTree().fit(people)
-
-
-@pytest.fixture(scope="module")
 def page(titanic, people):
     return titanic.to_html(None, people, source="titanic")
 

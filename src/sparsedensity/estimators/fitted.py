@@ -231,6 +231,12 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
         return out
 
 
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no random state, without drawing from one that is."""
+    if not isinstance(random_state, np.random.Generator | np.random.RandomState):
+        generator(random_state)
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """A generator from whatever scikit-learn takes for a random state."""
     if isinstance(random_state, np.random.Generator):

@@ -62,11 +62,7 @@ class PathEstimator(DensityEstimator):
     def cut(self, size: int) -> Self:
         """The fitted model at one point of its path: the best found with so many leaves."""
         check_is_fitted(self)
-        if self._rows is None:
-            raise DataError(
-                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
-            )
-        problem = Problem(MemoryEngine(self._rows, self._jobs()), self.posterior_, self.max_leaves)
+        problem = Problem(self._held_rows(), self.posterior_, self.max_leaves)
         archive = self._archive(problem)
         SparsityPath(tuple(PathPoint(k, 0.0, 0.0) for k in archive), self.unit).at(size)
         structure, log_posterior, weights = keep(problem, {size: self._shown(archive[size])})[size]
@@ -86,6 +82,14 @@ class PathEstimator(DensityEstimator):
     def _remember_rows(self, table: Table) -> None:
         """Hold on to small tables, so that the path can be cut."""
         self._rows = table if table.codes.nbytes <= SMALL_TABLE else None
+
+    def _held_rows(self) -> MemoryEngine:
+        """The rows the model was fitted on, where it holds them."""
+        if self._rows is None:
+            raise DataError(
+                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
+            )
+        return MemoryEngine(self._rows, self._jobs())
 
     def _shown(self, structure: Structure) -> Structure:
         """A structure of the archive as it is shown."""

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, ParameterError, SearchWarning, warn
-from sparsedensity.estimators.fitted import generator
+from sparsedensity.estimators.fitted import check_seed, generator
 from sparsedensity.estimators.paths import PathEstimator
 from sparsedensity.posterior import Posterior, SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
-from sparsedensity.problem import Problem, check_limit, check_time
+from sparsedensity.problem import Problem, check_limit, check_time, check_whole
 from sparsedensity.search import (
     Budget,
     ExactLists,
@@ -192,11 +191,7 @@ class SparseRuleList(PathEstimator):
         3 within 3 nats of the optimum
         """
         check_is_fitted(self)
-        if self._rows is None:
-            raise DataError(
-                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
-            )
-        return near_optimal_lists(*self._problem(MemoryEngine(self._rows, self._jobs())), within, at_most)
+        return near_optimal_lists(*self._problem(self._held_rows()), within, at_most)
 
     @property
     def max_leaves(self) -> int | None:  # type: ignore[override]
@@ -307,13 +302,12 @@ class SparseRuleList(PathEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.random_state, np.random.Generator | np.random.RandomState):
-            generator(self.random_state)
+        check_seed(self.random_state)
         if self.search not in SEARCHES:
             raise ParameterError("search", self.search, f"one of {', '.join(map(repr, SEARCHES))}")
         check_time(self.time_limit)
-        _check_whole("iterations", self.iterations)
-        _check_whole("restarts", self.restarts)
+        check_whole("iterations", self.iterations)
+        check_whole("restarts", self.restarts)
         check_positive("r_hat", self.r_hat)
 
     def _settle(self, domain: Domain, posterior: Posterior, found: Found, weights: Floats) -> None:
@@ -323,8 +317,3 @@ class SparseRuleList(PathEstimator):
 
     def _size_in_words(self) -> str:
         return f"{self.n_rules_} {'rule' if self.n_rules_ == 1 else 'rules'}"
-
-
-def _check_whole(name: str, value: object) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ParameterError(name, value, "a whole number of 1 or more")

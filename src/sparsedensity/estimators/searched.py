@@ -8,24 +8,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.fitted import generator
+from sparsedensity.estimators.fitted import check_seed, generator
 from sparsedensity.estimators.paths import PathEstimator
 from sparsedensity.estimators.progress import say
 from sparsedensity.kernels import is_compiled, moves
-from sparsedensity.posterior import LeafSparse, Posterior
-from sparsedensity.problem import Problem, check_limit, check_time
+from sparsedensity.posterior import LeafSparse
+from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
 from sparsedensity.search.base import Watch, keep
 from sparsedensity.search.chain import COOLINGS
 from sparsedensity.structures import Structure, Tree
-from sparsedensity.table import Floats
+from sparsedensity.table import Table
 
 SEARCHES = ("auto", "anneal", "exact", "greedy")
 AUTO_SECONDS = 5.0
@@ -35,7 +33,6 @@ MOST_VALUES = 2000
 STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 FOLD_EFFORT = 0.25
 """The share of the budget for each fold of a cross-validated path."""
-AnyProblem = Problem[Any]
 
 
 class SearchedTree(PathEstimator):
@@ -63,11 +60,7 @@ class SearchedTree(PathEstimator):
         5 within 3 nats of the optimum
         """
         check_is_fitted(self)
-        if self._rows is None:
-            raise DataError(
-                "This model does not hold the rows it was fitted on: call sparsity_path on its table first."
-            )
-        problem = Problem(MemoryEngine(self._rows, self._jobs()), self.posterior_, self.max_leaves)
+        problem = Problem(self._held_rows(), self.posterior_, self.max_leaves)
         return near_optimal(problem, within, at_most, depth=self.depth)
 
     def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
@@ -158,8 +151,8 @@ class SearchedTree(PathEstimator):
             )
         return (source,)
 
-    def _settle(self, domain: Domain, posterior: Posterior, found: Found, weights: Floats) -> None:
-        super()._settle(domain, posterior, found, weights)
+    def _remember_rows(self, table: Table) -> None:
+        super()._remember_rows(table)
         self._has_path = False
 
     def _check_parameters(self) -> None:
@@ -172,11 +165,8 @@ class SearchedTree(PathEstimator):
         if self.depth is not None and self.search in ("anneal", "greedy"):
             raise ParameterError("search", self.search, "'exact' or 'auto' where a depth is asked for")
         check_limit("iterations", self.iterations)
-        if self.restarts is None:
-            raise ParameterError("restarts", self.restarts, "a whole number of 1 or more")
-        check_limit("restarts", self.restarts)
+        check_whole("restarts", self.restarts)
         check_time(self.time_limit)
         if not isinstance(self.warm_start_from, str | os.PathLike | DensityEstimator | Tree | None):
             raise ParameterError("warm_start_from", self.warm_start_from, STARTS)
-        if not isinstance(self.random_state, np.random.Generator | np.random.RandomState):
-            generator(self.random_state)
+        check_seed(self.random_state)

@@ -19,11 +19,11 @@ import numpy as np
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import moves
 from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import run
 from sparsedensity.search.chain import ARCHIVED, FEW_REGIONS, KINDS, Chain, Cooling, Recipe, region_count
 from sparsedensity.search.greedy import Greedy
-from sparsedensity.search.space import AnyProblem, limit_of, on_grid
+from sparsedensity.search.space import limit_of, on_grid
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Codes, Floats, Table
 
@@ -106,24 +106,18 @@ class Anneal:
 
     def best(self, problem: AnyProblem, state: Annealing) -> Tree:
         """The best tree of all chains; for the leaf-sparse posterior its canonical form."""
-        trees = [chain.tree(problem) for chain in state.finalists()]
-        tree = max(trees, key=problem.score)
+        tree = state.leader().tree(problem)
         return canonical(tree) if isinstance(problem.posterior, LeafSparse) else tree
 
     def limited(self, problem: AnyProblem, state: Annealing, best: Structure) -> bool:
         """Whether the limit was reached and one more leaf would have paid."""
         if problem.max_leaves is None or best.n_leaves < problem.max_leaves:
             return False
-        return max(state.finalists(), key=lambda chain: chain.score).wants_more
+        return state.leader().wants_more
 
     def archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Tree]:
         """The best tree found for each number of leaves, after a short search at each."""
-        return self.every_size(problem, state, SHORT)
-
-    def every_size(self, problem: AnyProblem, state: Annealing, steps: int) -> dict[int, Tree]:
-        """From the best tree down to a single leaf, with so many moves at each size."""
-        best = max(state.finalists(), key=lambda chain: chain.score)
-        found = self._chain(problem, state, POLISH, best.tree(problem)).walk_down(steps)
+        found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(SHORT)
         for other in state.retired if state.stage == "all rows" else state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
@@ -212,6 +206,10 @@ class Annealing:
         """The chains whose scores count: on all rows if there are such."""
         return self.chains if self.stage == "all rows" else self.everyone()
 
+    def leader(self) -> Chain:
+        """The chain with the best tree, the first of equals."""
+        return max(self.finalists(), key=lambda chain: chain.score)
+
     def everyone(self) -> list[Chain]:
         """Every chain of this stage and of those before, the first first."""
         return self.retired + self.chains
@@ -229,7 +227,7 @@ class Annealing:
         total = np.sum([chain.moves for chain in self.everyone()], axis=0)
         self.by_kind = {kind: (int(a), int(b), int(c)) for kind, (a, b, c) in zip(KINDS, total, strict=True)}
         self.moves = int(total[:, moves.PROPOSED].sum())
-        best = max(self.finalists(), key=lambda chain: chain.score)
+        best = self.leader()
         self.log_posterior, self.leaves = best.score, best.leaves
 
 

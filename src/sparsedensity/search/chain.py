@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.kernels import moves, regions
-from sparsedensity.search.space import AnyProblem, copy_tree, empty_tree, limit_of, make_space, plant, single_leaf_score
+from sparsedensity.problem import AnyProblem
+from sparsedensity.search.space import copy_tree, empty_tree, limit_of, make_space, plant, single_leaf_score
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats
@@ -113,7 +114,7 @@ class Chain:
         self.found = Stored(self.score, np.array([[-1, -1, -1]]), np.zeros((1, 1), np.int16))
 
     def block(self, share: float) -> None:
-        """About ten milliseconds of search."""
+        """Some tens of milliseconds of search."""
         if not self.started:
             self._begin()
         end = self.spent + (BLOCK if self.reads is None else 1.0)
@@ -133,7 +134,7 @@ class Chain:
         self.recipe, self.spent, self.spent_at_best, self.done = recipe, 0.0, 0.0, False
         self.moved = float(self.moves[:, moves.PROPOSED].sum())
         plant(self.trees[0], single_leaf_score(self.problem, self.weights))
-        self._replay(self.trees[0], splits_of(start))
+        self._replay(self.trees[0], start.splits())
 
     def retire(self) -> None:
         """Keep what was found only."""
@@ -150,7 +151,7 @@ class Chain:
             plant(tree, self.score)
         tree, _, best = self.trees
         if self.start is not None:
-            self._replay(tree, splits_of(self.start))
+            self._replay(tree, self.start.splits())
             self._rebuild(0, 1.0, self.recipe)
         elif self.recipe.annealed == 0.0:
             self._rebuild(1, 1e-9, self.recipe._replace(noise=0.0, wild=0.0, trust=0.0))
@@ -218,11 +219,12 @@ class Chain:
 
     def _replay(self, tree: moves.Grown, splits: list[Split]) -> None:
         """Grow a planted tree into a given one."""
-        nodes = {0: 0}
-        for number, split in enumerate(splits):
-            if split is None:
+        nodes, order = {0: 0}, [0]
+        for number in order:
+            if (split := splits[number]) is None:
                 continue
             feature, branches = split
+            order += [child for _, child in branches]
             labels = np.zeros(self.problem.domain.sizes[feature], np.int64)
             for name, (codes, _) in enumerate(branches):
                 labels[list(codes)] = name
@@ -276,18 +278,3 @@ class Chain:
 def region_count(problem: AnyProblem) -> float:
     """How many regions there are, as if any values could be grouped."""
     return math.prod(2.0 ** min(size, 60) - 1 for size in problem.domain.sizes)
-
-
-def splits_of(tree: Tree) -> list[Split]:
-    """The splits of a tree, parents before children."""
-    old, order = tree.splits(), [0]
-    new: list[Split] = []
-    for node in order:
-        split = old[node]
-        if split is None:
-            new.append(None)
-            continue
-        first = len(order)
-        order += [child for _, child in split[1]]
-        new.append((split[0], [(list(codes), first + i) for i, (codes, _) in enumerate(split[1])]))
-    return new

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import moves, regions
 from sparsedensity.posterior import BranchSparse, LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import AnyProblem
 from sparsedensity.structures import Tree
 from sparsedensity.table import Codes, Floats, Table
 
-AnyProblem = Problem[Any]
 MOST_LEAVES = 20_000
 """How large a tree can get without a limit."""
 
