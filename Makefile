@@ -15,7 +15,7 @@ demo: $(READY)
 	$(BIN)/sparsedensity report titanic --output titanic.html
 
 test: $(READY) check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: $(READY)
 	$(BIN)/ruff check .
