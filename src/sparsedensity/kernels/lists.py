@@ -27,57 +27,57 @@ class Rows(NamedTuple):
     bits: np.ndarray
     everything: np.ndarray
     weight: np.ndarray
-    run_end: np.ndarray
-    """Where each run of words ends whose rows all weigh the same."""
-    run_weight: np.ndarray
-    """The weight of each row of a run; 0 where the rows of a word differ in weight."""
+    alike: np.ndarray
+    """The runs of words whose rows all weigh the same."""
     mixed: np.ndarray
     """The words whose rows differ in weight."""
 
 
-class Conditions(NamedTuple):
-    """Every condition, by feature: a run first..last of all values, among those of its feature, start..end."""
+ALIKE = np.dtype([("begin", np.int64), ("end", np.int64), ("weight", np.float64)])
+"""A run of words, and the weight of each of its rows."""
 
-    feature: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    after: np.ndarray
-    """The first condition on a later feature."""
+
+class Conditions(NamedTuple):
+    """Every condition, by feature, and the measure of every value."""
+
+    run: np.ndarray
     measure: np.ndarray
-    """The measure of every value."""
+
+
+RUN = np.dtype([(name, np.int64) for name in ("feature", "first", "last", "start", "end", "after")])
+"""A condition: a run first..last of all values, among those of its feature, start..end. The first condition on a later
+feature is `after`."""
 
 
 class Belief(NamedTuple):
     """The posterior as tables."""
 
-    length: np.ndarray
-    """Ln P(m) for every number of rules."""
-    head: np.ndarray
-    """The Dirichlet terms that depend on the number of rules alone."""
-    rate: np.ndarray
-    """c ln eta - ln c!, for every size c."""
-    antecedents: np.ndarray
-    """How many antecedents there are of every size."""
+    of_length: np.ndarray
+    of_size: np.ndarray
     log_gamma: np.ndarray
     """lnG(w + a) for whole weights w; only for 0 where weights are not whole."""
     pseudocount: float
 
 
+LENGTH = np.dtype([("log_prior", np.float64), ("head", np.float64)])
+"""Of every number of rules m: ln P(m), and the Dirichlet terms that depend on it alone."""
+SIZE = np.dtype([("rate", np.float64), ("antecedents", np.float64)])
+"""Of every number of conditions c: c ln eta - ln c!, and how many antecedents there are."""
+
+
 class Choice(NamedTuple):
     """How antecedents are drawn: a size, then any one of that size."""
 
-    up_to: np.ndarray
-    """The cumulated probability of the sizes."""
-    log_share: np.ndarray
-    """The log of the probability of one antecedent of each size."""
+    of_size: np.ndarray
     listed: np.ndarray
     """The antecedents that there are, by size; none where any conditions on different features will do."""
-    begin: np.ndarray
-    """Where each size begins among them."""
     least: float
     """The least weight an antecedent must have."""
+
+
+DRAW = np.dtype([("up_to", np.float64), ("log_share", np.float64), ("begin", np.int64)])
+"""Of every size: the cumulated probability, the log of the probability of one antecedent, and where the size begins
+among those that are listed."""
 
 
 class Task(NamedTuple):
@@ -102,15 +102,18 @@ class Rules(NamedTuple):
     leaf: np.ndarray
     """The rows of each leaf."""
     rest_boxes: np.ndarray
-    n_rest: np.ndarray
     leaf_boxes: np.ndarray
-    n_leaf: np.ndarray
-    top: np.ndarray
-    """The boxes of the pool that the places before need."""
-    weight: np.ndarray
-    volume: np.ndarray
-    term: np.ndarray
-    """What each leaf adds to the log evidence."""
+    at: np.ndarray
+
+
+PLACE = np.dtype(
+    [
+        *((name, np.int64) for name in ("n_rest", "n_leaf", "top")),
+        *((name, np.float64) for name in ("weight", "volume", "term")),
+    ]
+)
+"""Of every place: the boxes that reach it, those of its leaf, those of the pool that the places before need; and the
+leaf's weight, its volume, and what it adds to the log evidence."""
 
 
 class Pool(NamedTuple):
@@ -198,12 +201,10 @@ def count_common(bits, more):
 @kernel
 def weight_of(rows, bits, more):
     """The weight of the rows in two sets: by counting where rows weigh alike, one by one elsewhere."""
-    total, begin = 0.0, 0
-    for r in range(rows.run_end.shape[0]):
-        if rows.run_weight[r] > 0:
-            end = rows.run_end[r]
-            total += rows.run_weight[r] * count_common(bits[begin:end], more[begin:end])
-        begin = rows.run_end[r]
+    total = 0.0
+    for r in range(rows.alike.shape[0]):
+        run = rows.alike[r]
+        total += run.weight * count_common(bits[run.begin : run.end], more[run.begin : run.end])
     for i in range(rows.mixed.shape[0]):
         w = rows.mixed[i]
         left = bits[w] & more[w]
@@ -215,13 +216,13 @@ def weight_of(rows, bits, more):
 
 
 @kernel
-def take_rows(rows, before, rule, size, taken, after):
+def take_rows(bits, before, rule, size, taken, after):
     """Divide rows into those a rule takes and those it leaves (into `after`, which may be `before`)."""
-    first, last = rows.bits[rule[0]], rows.bits[rule[size - 1]]
+    first, last = bits[rule[0]], bits[rule[size - 1]]
     for w in range(before.shape[0]):
         taken[w] = before[w] & first[w] & last[w]
     for k in range(1, size - 1):
-        more = rows.bits[rule[k]]
+        more = bits[rule[k]]
         for w in range(before.shape[0]):
             taken[w] &= more[w]
     for w in range(before.shape[0]):
@@ -239,7 +240,7 @@ def meets(conditions, mask, rule, size):
     """Whether a box and a rule have points in common."""
     for k in range(size):
         found = False
-        for value in range(conditions.first[rule[k]], conditions.last[rule[k]] + 1):
+        for value in range(conditions.run[rule[k]].first, conditions.run[rule[k]].last + 1):
             if holds(mask, value):
                 found = True
                 break
@@ -252,8 +253,8 @@ def meets(conditions, mask, rule, size):
 def measure_sides(conditions, mask, condition):
     """The measures of a box's values of one feature, in a condition's run and out of it."""
     inside, outside = 0.0, 0.0
-    first, last = conditions.first[condition], conditions.last[condition]
-    for value in range(conditions.start[condition], conditions.end[condition]):
+    first, last = conditions.run[condition].first, conditions.run[condition].last
+    for value in range(conditions.run[condition].start, conditions.run[condition].end):
         if holds(mask, value):
             if first <= value <= last:
                 inside += conditions.measure[value]
@@ -272,8 +273,8 @@ def add_box(conditions, pool, box, rule, inside, outside, volume):
         mask[w] = pool.mask[box, w]
     for k in range(inside + outside):
         c = rule[k]
-        for value in range(conditions.start[c], conditions.end[c]):
-            if (conditions.first[c] <= value <= conditions.last[c]) != (k < inside):
+        for value in range(conditions.run[c].start, conditions.run[c].end):
+            if (conditions.run[c].first <= value <= conditions.run[c].last) != (k < inside):
                 mask[value >> 6] &= ~(np.uint64(1) << np.uint64(value & 63))
     pool.volume[new] = volume
     return new
@@ -354,7 +355,7 @@ def log_available(belief, unused):
     total = 0.0
     for c in range(1, unused.shape[0]):
         if unused[c] > 0:
-            total += math.exp(belief.rate[c])
+            total += math.exp(belief.of_size[c].rate)
     return math.log(total) if total > 0 else 0.0
 
 
@@ -362,12 +363,12 @@ def log_available(belief, unused):
 def log_prior(belief, size, n, unused):
     """The log prior of a list of n rules of these sizes; what is unused after it stays in `unused`."""
     for c in range(unused.shape[0]):
-        unused[c] = belief.antecedents[c]
+        unused[c] = belief.of_size[c].antecedents
     norm = log_available(belief, unused)
-    total = belief.length[n]
+    total = belief.of_length[n].log_prior
     for j in range(n):
         c = size[j]
-        total += belief.rate[c] - norm - math.log(unused[c])
+        total += belief.of_size[c].rate - norm - math.log(unused[c])
         unused[c] -= 1
         if unused[c] <= 0:
             norm = log_available(belief, unused)
@@ -378,29 +379,30 @@ def log_prior(belief, size, n, unused):
 def follow(task, rules, pool, draft, begin):
     """Let the rows and boxes that reach a place run through the rules from there; False where boxes find no room."""
     n = rules.n[0]
-    pool.top[0] = rules.top[begin]
+    pool.top[0] = rules.at[begin].top
     for j in range(begin, n):
         rule, size = rules.rule[j], rules.size[j]
-        take_rows(task.rows, rules.rest[j], rule, size, rules.leaf[j], rules.rest[j + 1])
+        take_rows(task.rows.bits, rules.rest[j], rule, size, rules.leaf[j], rules.rest[j + 1])
         volume, n_leaf, n_rest = take_boxes(
-            task.conditions, pool, rules.rest_boxes[j], rules.n_rest[j], rule, size, rules.leaf_boxes[j],
+            task.conditions, pool, rules.rest_boxes[j], rules.at[j].n_rest, rule, size, rules.leaf_boxes[j],
             rules.rest_boxes[j + 1],
         )  # fmt: skip
         if n_rest < 0:
             return False
-        rules.volume[j], rules.n_leaf[j], rules.n_rest[j + 1] = volume, n_leaf, n_rest
-        rules.top[j + 1] = pool.top[0]
-    rules.n_leaf[n], rules.volume[n] = rules.n_rest[n], volume_of(pool, rules.rest_boxes[n], rules.n_rest[n])
-    for b in range(rules.n_rest[n]):
+        rules.at[j].volume, rules.at[j].n_leaf, rules.at[j + 1].n_rest = volume, n_leaf, n_rest
+        rules.at[j + 1].top = pool.top[0]
+    last = rules.at[n]
+    last.n_leaf, last.volume = last.n_rest, volume_of(pool, rules.rest_boxes[n], last.n_rest)
+    for b in range(last.n_rest):
         rules.leaf_boxes[n, b] = rules.rest_boxes[n, b]
     for w in range(rules.rest.shape[1]):
         rules.leaf[n, w] = rules.rest[n, w]
-    fit = task.belief.head[n]
+    fit = task.belief.of_length[n].head
     for j in range(n + 1):
         if j >= begin:
-            rules.weight[j] = weight_of(task.rows, rules.leaf[j], rules.leaf[j])
-            rules.term[j] = leaf_term(task.belief, rules.weight[j], rules.volume[j])
-        fit += rules.term[j]
+            rules.at[j].weight = weight_of(task.rows, rules.leaf[j], rules.leaf[j])
+            rules.at[j].term = leaf_term(task.belief, rules.at[j].weight, rules.at[j].volume)
+        fit += rules.at[j].term
     rules.score[0], rules.score[1] = log_prior(task.belief, rules.size, n, draft.unused), fit
     return fit > -np.inf
 
@@ -410,54 +412,53 @@ def apart(conditions, rule, size, other, other_size):
     """Whether no point obeys both of two rules."""
     for i in range(size):
         for j in range(other_size):
-            a, b = rule[i], other[j]
-            same = conditions.feature[a] == conditions.feature[b]
-            if same and (conditions.last[a] < conditions.first[b] or conditions.last[b] < conditions.first[a]):
+            a, b = conditions.run[rule[i]], conditions.run[other[j]]
+            if a.feature == b.feature and (a.last < b.first or b.last < a.first):
                 return True
     return False
 
 
 @kernel
-def hand_down(task, pool, draft, held, count, rule, size):
+def hand_down(rows, conditions, pool, draft, held, count, rule, size):
     """Let a rule take its part of the refugees; the weight and volume it takes, and how many boxes it leaves."""
     volume, taken, left = take_boxes(
-        task.conditions, pool, draft.boxes[held], count, rule, size, draft.boxes[0, :0], draft.boxes[1 - held]
+        conditions, pool, draft.boxes[held], count, rule, size, draft.boxes[0, :0], draft.boxes[1 - held]
     )
     if taken <= 0:  # no point of theirs, so no row
         return 0.0, volume, left
-    take_rows(task.rows, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
-    return weight_of(task.rows, draft.rows[1], draft.rows[1]), volume, left
+    take_rows(rows.bits, draft.rows[0], rule, size, draft.rows[1], draft.rows[0])
+    return weight_of(rows, draft.rows[1], draft.rows[1]), volume, left
 
 
 @kernel
 def weigh(task, rules, pool, draft, change):
     """The log evidence of a draft, from what changes hands; minus infinity where boxes find no room."""
     belief, n, top = task.belief, rules.n[0], pool.top[0]
-    fit = rules.score[1] - belief.head[n] + belief.head[change.n]
+    fit = rules.score[1] - belief.of_length[n].head + belief.of_length[change.n].head
     intruding, place = change.intruder >= 0, max(change.intruder, 0)
     rule, size = draft.rule[place], draft.size[place]
     won, space, held, count = 0.0, 0.0, 0, 0
     if change.own >= 0:
-        won, space = rules.weight[change.own], rules.volume[change.own]
-        fit -= rules.term[change.own]
+        won, space = rules.at[change.own].weight, rules.at[change.own].volume
+        fit -= rules.at[change.own].term
     if intruding:
-        take_rows(task.rows, task.rows.everything, rule, size, draft.obey, draft.rows[0])
+        take_rows(task.rows.bits, task.rows.everything, rule, size, draft.obey, draft.rows[0])
     if change.refugees:
-        fit -= rules.term[change.lo]
-        count = rules.n_leaf[change.lo]
+        fit -= rules.at[change.lo].term
+        count = rules.at[change.lo].n_leaf
         for w in range(draft.rows.shape[1]):
             draft.rows[0, w] = rules.leaf[change.lo, w]
         for b in range(count):
             draft.boxes[0, b] = rules.leaf_boxes[change.lo, b]
         if intruding:
-            lost, inner, count = hand_down(task, pool, draft, 0, count, rule, size)
+            lost, inner, count = hand_down(task.rows, task.conditions, pool, draft, 0, count, rule, size)
             won, space, held = won + lost, space + inner, 1
     for j in range(change.lo + change.refugees, change.hi):
-        weight, volume = rules.weight[j], rules.volume[j]
+        weight, volume = rules.at[j].weight, rules.at[j].volume
         own, own_size = rules.rule[min(j, n - 1)], rules.size[min(j, n - 1)]
         meeting = intruding and (j == n or not apart(task.conditions, rule, size, own, own_size))
         if meeting:
-            inner, volume = volumes_beside(task.conditions, pool, rules.leaf_boxes[j], rules.n_leaf[j], rule, size)
+            inner, volume = volumes_beside(task.conditions, pool, rules.leaf_boxes[j], rules.at[j].n_leaf, rule, size)
             lost = weight_of(task.rows, rules.leaf[j], draft.obey) if inner > 0 else 0.0
             weight, won, space = weight - lost, won + lost, space + inner
         if count > 0:
@@ -465,11 +466,11 @@ def weigh(task, rules, pool, draft, change):
                 weight += weight_of(task.rows, draft.rows[0], draft.rows[0])
                 volume += volume_of(pool, draft.boxes[held], count)
             else:
-                gained, extra, count = hand_down(task, pool, draft, held, count, own, own_size)
+                gained, extra, count = hand_down(task.rows, task.conditions, pool, draft, held, count, own, own_size)
                 weight, volume, held = weight + gained, volume + extra, 1 - held
         elif not meeting:
             continue
-        fit += leaf_term(belief, weight, volume) - rules.term[j]
+        fit += leaf_term(belief, weight, volume) - rules.at[j].term
     if intruding:
         fit += leaf_term(belief, won, space)
     if change.refugees and change.hi <= n and count >= 0:
@@ -539,7 +540,7 @@ def sort_rule(rule, size):
 def repeats_feature(conditions, rule, size):
     """Whether two conditions of a sorted rule are on one feature."""
     for i in range(1, size):
-        if conditions.feature[rule[i]] == conditions.feature[rule[i - 1]]:
+        if conditions.run[rule[i]].feature == conditions.run[rule[i - 1]].feature:
             return True
     return False
 
@@ -555,16 +556,17 @@ def draw_antecedent(task, rng, rule):
     """Draw an antecedent into a rule; returns its size."""
     choice = task.choice
     mark, size = rng.random(), 1
-    while size < choice.up_to.shape[0] - 1 and choice.up_to[size] <= mark:
+    while choice.of_size[size].up_to <= mark:
         size += 1
     if choice.listed.shape[0] > 0:
-        which = choice.begin[size] + draw_below(rng, choice.begin[size + 1] - choice.begin[size])
+        begin = choice.of_size[size].begin
+        which = begin + draw_below(rng, choice.of_size[size + 1].begin - begin)
         for k in range(size):
             rule[k] = choice.listed[which, k]
         return size
     while True:
         for k in range(size):
-            rule[k] = draw_below(rng, task.conditions.feature.shape[0])
+            rule[k] = draw_below(rng, task.conditions.run.shape[0])
         sort_rule(rule, size)
         if not repeats_feature(task.conditions, rule, size):
             return size
@@ -589,13 +591,13 @@ def stands_twice(draft, place, n):
 def change_condition(task, rng, draft, place):
     """Put another condition in the place of one; whether the rule is still an antecedent."""
     rule, size = draft.rule[place], draft.size[place]
-    rule[draw_below(rng, size)] = draw_below(rng, task.conditions.feature.shape[0])
+    rule[draw_below(rng, size)] = draw_below(rng, task.conditions.run.shape[0])
     sort_rule(rule, size)
     if repeats_feature(task.conditions, rule, size):
         return False
     if task.choice.least <= 0:
         return True
-    take_rows(task.rows, task.rows.everything, rule, size, draft.rows[0], draft.rows[1])
+    take_rows(task.rows.bits, task.rows.everything, rule, size, draft.rows[0], draft.rows[1])
     return weight_of(task.rows, draft.rows[0], draft.rows[0]) >= task.choice.least
 
 
@@ -606,7 +608,7 @@ def propose(task, rules, draft, limit, rng):
     nothing = Change(0, 0, -1, -1, False, n, 0.0)
     copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
     mark = rng.random()
-    log_share = task.choice.log_share
+    drawn = task.choice.of_size
     if mark < ADD:
         if n >= limit:
             return nothing
@@ -616,14 +618,14 @@ def propose(task, rules, draft, limit, rng):
         if stands_twice(draft, n, n + 1):
             return nothing
         shift_rule(draft, n, place)
-        return Change(place, n + 1, place, -1, False, n + 1, -log_share[size])
+        return Change(place, n + 1, place, -1, False, n + 1, -drawn[size].log_share)
     if n == 0:
         return nothing
     place = draw_below(rng, n)
     size = draft.size[place]
     if mark < REMOVE:
         shift_rule(draft, place, n - 1)
-        return Change(place, n + 1, -1, -1, True, n - 1, log_share[size])
+        return Change(place, n + 1, -1, -1, True, n - 1, drawn[size].log_share)
     if mark < CHANGE:
         if mark < REPLACE:
             draft.size[place] = draw_antecedent(task, rng, draft.rule[place])
@@ -631,7 +633,8 @@ def propose(task, rules, draft, limit, rng):
             return nothing
         if stands_twice(draft, place, n):
             return nothing
-        return Change(place, n + 1, place, -1, True, n, log_share[size] - log_share[draft.size[place]])
+        log_ratio = drawn[size].log_share - drawn[draft.size[place]].log_share
+        return Change(place, n + 1, place, -1, True, n, log_ratio)
     if n == 1:
         return nothing
     target = draw_below(rng, n - 1)
@@ -697,19 +700,19 @@ def open_room(task, rules, pool, room, first):
         room.rows[0, w] = task.rows.everything[w]
     for j in range(first, n + 1):
         room.begin[j] = count
-        room.weight[0, j], room.volume[0, j] = rules.weight[j], rules.volume[j]
-        for i in range(rules.n_leaf[j]):
+        room.weight[0, j], room.volume[0, j] = rules.at[j].weight, rules.at[j].volume
+        for i in range(rules.at[j].n_leaf):
             box = rules.leaf_boxes[j, i]
             room.parts[0, count] = pool.volume[box]
             c = 0
-            while c < conditions.feature.shape[0]:
+            while c < conditions.run.shape[0]:
                 inside, outside = measure_sides(conditions, pool.mask[box], c)
                 seen, total = 0.0, inside + outside
-                for value in range(conditions.start[c], conditions.end[c]):
+                for value in range(conditions.run[c].start, conditions.run[c].end):
                     if holds(pool.mask[box], value):
                         seen += conditions.measure[value]
                     room.up_to[value, count] = seen / total
-                c = conditions.after[c]
+                c = conditions.run[c].after
             count += 1
     room.begin[n + 1] = count
 
@@ -721,8 +724,8 @@ def narrow(task, rules, room, first, depth, condition):
     above, below = room.rows[depth], room.rows[depth + 1]
     for w in range(more.shape[0]):
         below[w] = above[w] & more[w]
-    start, last = conditions.first[condition], conditions.last[condition]
-    cut = start > conditions.start[condition]
+    start, last = conditions.run[condition].first, conditions.run[condition].last
+    cut = start > conditions.run[condition].start
     for j in range(first, rules.n[0] + 1):
         volume, weight = 0.0, 0.0
         if room.volume[depth, j] > 0:
@@ -744,13 +747,13 @@ def best_place(belief, rules, room, first, size, sparse):
         inner, weight = room.volume[size, j], room.weight[size, j]
         if inner <= 0:
             continue
-        left, outer = rules.weight[j] - weight, rules.volume[j] - inner
-        if outer < 1e-12 * rules.volume[j]:
+        left, outer = rules.at[j].weight - weight, rules.at[j].volume - inner
+        if outer < 1e-12 * rules.at[j].volume:
             outer = 0.0
         if sparse and weight * outer >= left * inner:
             continue
         won, space = won + weight, space + inner
-        later += leaf_term(belief, left, outer) - rules.term[j]
+        later += leaf_term(belief, left, outer) - rules.at[j].term
         gain = later + leaf_term(belief, won, space)
         if gain > best:
             best, place = gain, j
@@ -785,14 +788,15 @@ def best_insertion(task, rules, pool, draft, room, deepest, first, sparse, noise
     copy_rules(rules.rule, rules.size, draft.rule, draft.size, n)
     log_prior(belief, rules.size, n, draft.unused)
     norm = log_available(belief, draft.unused)
-    fixed = belief.length[n + 1] + belief.head[n + 1] - belief.length[n] - belief.head[n] - norm
+    now, then = belief.of_length[n], belief.of_length[n + 1]
+    fixed = then.log_prior + then.head - now.log_prior - now.head - norm
     best, best_gain, target = -np.inf, -np.inf, -1
     depth = 0
     room.path[0] = -1
     while depth >= 0:
         room.path[depth] += 1
         condition = room.path[depth]
-        if condition >= task.conditions.feature.shape[0]:
+        if condition >= task.conditions.run.shape[0]:
             depth -= 1
             continue
         narrow(task, rules, room, first, depth, condition)
@@ -801,7 +805,7 @@ def best_insertion(task, rules, pool, draft, room, deepest, first, sparse, noise
             continue
         more, place = best_place(belief, rules, room, first, size, sparse)
         if place >= 0 and draft.unused[size] > 0:
-            gain = fixed + belief.rate[size] - math.log(draft.unused[size]) + more
+            gain = fixed + belief.of_size[size].rate - math.log(draft.unused[size]) + more
             value = gain
             if noise > 0 and gain > 0:
                 value -= noise * math.log(-math.log(1.0 - rng.random()))
@@ -811,7 +815,7 @@ def best_insertion(task, rules, pool, draft, room, deepest, first, sparse, noise
                 for k in range(size):
                     draft.rule[n, k] = room.path[k]
         if size < deepest and (place >= 0 or sparse):
-            room.path[size] = task.conditions.after[condition] - 1
+            room.path[size] = task.conditions.run[condition].after - 1
             depth += 1
     if target >= 0:
         shift_rule(draft, n, target)

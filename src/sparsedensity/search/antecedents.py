@@ -87,8 +87,9 @@ class Antecedents:
         alike = ((weights.reshape(words, 64) == first[:, None]) | ~filled.reshape(words, 64)).all(axis=1)
         common = np.where(alike, first, 0.0)
         end = np.append(np.flatnonzero(np.diff(common)) + 1, words)
+        runs = records(kernels.ALIKE, np.append(0, end[:-1]), end, common[end - 1])
         everything = _bits(np.ones(len(order), bool), words)
-        return kernels.Rows(bits, everything, weights, end, common[end - 1], np.flatnonzero(~alike))
+        return kernels.Rows(bits, everything, weights, runs[runs["weight"] > 0], np.flatnonzero(~alike))
 
     @cached_property
     def places(self) -> kernels.Conditions:
@@ -97,7 +98,8 @@ class Antecedents:
         feature, low, high = np.array(self.conditions, np.int64).reshape(-1, 3).T.copy()
         start, end = domain.starts[feature], domain.starts[feature + 1]
         after = np.searchsorted(feature, feature, side="right")
-        return kernels.Conditions(feature, start + low, start + high, start, end, after, domain.measures)
+        run = records(kernels.RUN, feature, start + low, start + high, start, end, after)
+        return kernels.Conditions(run, domain.measures)
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
@@ -152,7 +154,7 @@ class Antecedents:
 
     def _longer(self, listed: Listed) -> Listed:
         """Every antecedent with one more condition, on a later feature."""
-        begin = self.places.after[listed[:, -1]]
+        begin = self.places.run["after"][listed[:, -1]]
         counts = len(self.conditions) - begin
         which = np.repeat(np.arange(len(listed)), counts)
         steps = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -164,6 +166,11 @@ class Antecedents:
         weights: Floats = np.empty(len(listed))
         kernels.supports(self.rows, listed, weights)
         return listed[weights >= self.least]
+
+
+def records(kind: np.dtype[Any], *columns: NDArray[Any]) -> NDArray[Any]:
+    """Columns as an array of records."""
+    return np.rec.fromarrays(columns, dtype=kind).view(np.ndarray)
 
 
 def _bits(truth: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from sparsedensity.kernels import lists as kernels
 from sparsedensity.posterior import SparseRules
-from sparsedensity.search.antecedents import Antecedents, log_share_of_sizes
+from sparsedensity.search.antecedents import Antecedents, log_share_of_sizes, records
 from sparsedensity.table import Floats
 
 NOTES = 100
@@ -30,6 +30,10 @@ SHORT_WALK, COLDEST = 2_000, 0.05
 """How long, and down to which temperature, a chain looks for a shorter list."""
 LARGEST_TABLE = 1 << 22
 """Up to this total of whole weights, lnG is looked up."""
+
+
+Work = Generator[None, None, None]
+"""Something that a chain does look by look, so that others may look at the clock."""
 
 
 class Chain:
@@ -121,30 +125,30 @@ class Chain:
             self.set(before)
         self.walk(temperature, temperature, proposals)
 
-    def polish(self) -> None:
+    def polish(self) -> Work:
         """Go to the best list and improve it; then take out rules at random, improve that, and keep what is best."""
         self.set(self.best_rules(int(np.argmax(self.scores))))
-        left = self.improve(self.limit, MOST_WORDS)
+        left = yield from self.improve(self.limit, MOST_WORDS)
         for _ in range(KICKS):
             if left < MOST_WORDS / 2 or self.n < 2:
                 break
             before, score = self.rules, self.log_posterior
             stay = self.rng.random(len(before)) < self.rng.random()
             self.set([rule for rule, kept in zip(before, stay, strict=True) if kept])
-            left = self.improve(self.limit, left)
+            left = yield from self.improve(self.limit, left)
             if self.log_posterior < score:
                 self.set(before)
 
-    def shorten(self, lengths: Sequence[int]) -> None:
+    def shorten(self, lengths: Sequence[int]) -> Work:
         """Look for the best lists of at most so many rules, from the best of that length so far; then come back."""
         before = self.rules
         for length in lengths:
             self.set(before[:length] if self.scores[length] == -np.inf else self.best_rules(length))
             self._walk(1.0, COLDEST, SHORT_WALK, length)
-            self.improve(length, MOST_WORDS / len(lengths))
+            yield from self.improve(length, MOST_WORDS / len(lengths))
         self.set(before)
 
-    def improve(self, limit: int, left: float) -> float:
+    def improve(self, limit: int, left: float) -> Generator[None, None, float]:
         """Take out each rule in turn and insert the best antecedent at the best place, while that pays.
 
         Reads about as many words of rows as are left to read, at most; returns how many are left then.
@@ -160,11 +164,12 @@ class Chain:
             failed = 0 if self.log_posterior > score + kernels.TIE else failed + 1
             if failed:
                 self.set(before)
+            yield
         return left
 
     def _words_of_a_look(self) -> float:
         """About how many words of rows a look at every antecedent at every place reads."""
-        antecedents = float(self.task.belief.antecedents[: self.deepest + 1].sum())
+        antecedents = float(self.task.belief.of_size["antecedents"][: self.deepest + 1].sum())
         return antecedents * (len(self.task.rows.everything) + WORDS_OF_A_TERM) * (self.n + 1)
 
     def _walk(self, hot: float, cold: float, proposals: int, limit: int) -> Floats:
@@ -203,11 +208,11 @@ class Chain:
         room = kernels.Rules(
             np.zeros(1, np.int64), np.full((rules, most), -1, np.int64), np.zeros(rules, np.int64), np.zeros(2),
             np.zeros((rules + 1, words), np.uint64), np.zeros((rules + 1, words), np.uint64),
-            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros(rules + 1, np.int64),
-            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros(rules + 1, np.int64), np.ones(rules + 1, np.int64),
-            np.zeros(rules + 1), np.zeros(rules + 1), np.zeros(rules + 1),
+            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros((rules + 1, MOST_BOXES), np.int32),
+            np.zeros(rules + 1, kernels.PLACE),
         )  # fmt: skip
-        room.rest[0], room.n_rest[0] = self.task.rows.everything, 1
+        room.rest[0] = self.task.rows.everything
+        room.at["n_rest"][0], room.at["top"] = 1, 1
         return room
 
     def _draft_room(self, rules: int) -> kernels.Draft:
@@ -228,6 +233,8 @@ class Walks:
     traces: list[Floats] = field(default_factory=list)
     """The log posterior of every chain while sampling, a block at a time."""
     r_hat: float | None = None
+    improving: Iterator[None] | None = None
+    """The improvement of what annealing found, once it has begun."""
     finished: bool = False
 
     @property
@@ -268,7 +275,9 @@ def task_of(n: float, posterior: SparseRules, antecedents: Antecedents, rules: i
     weights = antecedents.table.weights
     whole = n <= LARGEST_TABLE and bool((weights == np.round(weights)).all())
     table = gammaln(np.arange(int(n) + 1 if whole else 1) + a)
-    belief = kernels.Belief(length, head, rate, np.array([0.0, *counts]), table, a)
+    belief = kernels.Belief(
+        records(kernels.LENGTH, length, head), records(kernels.SIZE, rate, np.array([0.0, *counts])), table, a
+    )
     return kernels.Task(antecedents.rows, antecedents.places, belief, _choice(posterior, antecedents))
 
 
@@ -280,7 +289,9 @@ def _choice(posterior: SparseRules, antecedents: Antecedents) -> kernels.Choice:
     up_to[int(np.max(np.flatnonzero(counts), initial=0)) :] = 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         log_share = logs - np.log(counts)
-    return kernels.Choice(up_to, log_share, *antecedents.listed, antecedents.least)
+    listed, begin = antecedents.listed
+    of_size = records(kernels.DRAW, np.append(up_to, 1.0), np.append(log_share, -np.inf), begin)
+    return kernels.Choice(of_size, listed, antecedents.least)
 
 
 def _room(task: kernels.Task, rules: int) -> kernels.Room:

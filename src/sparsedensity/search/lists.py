@@ -9,21 +9,25 @@ agree.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search.antecedents import Antecedents
-from sparsedensity.search.chains import Chain, Walks, task_of
+from sparsedensity.search.chains import Chain, Walks, Work, task_of
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.structures.reading import in_reading_order
 from sparsedensity.table import Floats
 
+T = TypeVar("T")
+R = TypeVar("R")
+DONE = object()
 BLOCK = 1_000
 """Proposals of each chain between two looks at the clock."""
 HOT, COLD = 20.0, 0.05
@@ -37,6 +41,8 @@ SAME = 1e-6
 """Log posteriors closer than this are those of one list."""
 LONGEST = 1_000
 """The most rules of a list where no limit is given."""
+MOMENT = 0.1
+"""The seconds between two looks at the clock while lists are improved."""
 GLANCE = 50_000_000
 """The most words that a look at every antecedent may read; longer antecedents are left to chance."""
 
@@ -74,14 +80,13 @@ class Lists:
         proposals = min(BLOCK, max(1, self.iterations - state.done))
         if share < ANNEALED:
             hot = HOT ** (1 - share / ANNEALED)
-            self._each(state, lambda chain: chain.anneal(hot, proposals))
+            self._each(state.chains, lambda chain: chain.anneal(hot, proposals))
         elif share < CLIMBED:
             cold = COLD ** ((share - ANNEALED) / (CLIMBED - ANNEALED))
-            self._each(state, lambda chain: chain.walk(cold, COLD, proposals))
+            self._each(state.chains, lambda chain: chain.walk(cold, COLD, proposals))
+        elif self._improves(state):
+            return state
         else:
-            if not state.traces:
-                self._each(state, Chain.polish)
-                self._shorten(state)
             self._sample(state, proposals)
         state.done += proposals
         return state
@@ -101,23 +106,36 @@ class Lists:
 
     def _sample(self, state: Walks, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
-        state.traces.append(self._each(state, lambda chain: chain.walk(1.0, 1.0, proposals)))
+        state.traces.append(np.array(self._each(state.chains, lambda chain: chain.walk(1.0, 1.0, proposals))))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
 
-    def _shorten(self, state: Walks) -> None:
-        """Look for the best lists of fewer rules too; the chains share the lengths among them."""
-        shorter = range(1, min(int(np.argmax(state.scores)), MOST_LENGTHS + 1))
-        shares = {id(chain): shorter[i :: self.chains] for i, chain in enumerate(state.chains)}
-        self._each(state, lambda chain: chain.shorten(shares[id(chain)]))
+    def _improves(self, state: Walks) -> bool:
+        """Improve what annealing found for a moment; False when that is done."""
+        state.improving = state.improving or self._improving(state)
+        return next(state.improving, DONE) is not DONE
 
-    def _each(self, state: Walks, job: Callable[[Chain], Any]) -> Any:
-        """Do something with every chain, several at a time."""
-        jobs = min(self.jobs if self.jobs > 0 else os.cpu_count() or 1, len(state.chains))
+    def _improving(self, state: Walks) -> Iterator[None]:
+        """Improve the best list, then the best lists of fewer rules; the chains share the lengths among them."""
+        yield from self._work([chain.polish() for chain in state.chains])
+        shorter = range(1, min(int(np.argmax(state.scores)), MOST_LENGTHS + 1))
+        yield from self._work([chain.shorten(shorter[i :: self.chains]) for i, chain in enumerate(state.chains)])
+
+    def _work(self, works: list[Work]) -> Iterator[None]:
+        """Let every chain do its work, several at a time, a moment at a time."""
+        while works:
+            works = [
+                work for work, done in zip(works, self._each(works, _is_done_after_a_moment), strict=True) if not done
+            ]
+            yield
+
+    def _each(self, ones: Sequence[T], job: Callable[[T], R]) -> list[R]:
+        """Do something with every chain or its work, several at a time."""
+        jobs = min(self.jobs if self.jobs > 0 else os.cpu_count() or 1, len(ones))
         if jobs == 1:
-            return np.array([job(chain) for chain in state.chains])
+            return [job(one) for one in ones]
         with ThreadPoolExecutor(jobs) as pool:
-            return np.array(list(pool.map(job, state.chains)))
+            return list(pool.map(job, ones))
 
     def _list(self, problem: Problem[SparseRules], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions
@@ -142,6 +160,15 @@ def one_more_rule_pays(problem: Problem[SparseRules], antecedents: Antecedents, 
     chain.set(antecedents.numbers(best.rules))
     before = chain.log_posterior
     return chain.insert() and chain.log_posterior > before + SAME
+
+
+def _is_done_after_a_moment(work: Work) -> bool:
+    """Go on with some work for a moment; whether that was all. What is found does not depend on how long it is."""
+    end = time.perf_counter() + MOMENT
+    while time.perf_counter() < end:
+        if next(work, DONE) is DONE:
+            return True
+    return False
 
 
 def deepest(antecedents: Antecedents) -> int:
