@@ -14,7 +14,7 @@ from numba import njit
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop, keep the result on disk, and run it without the interpreter lock."""
-    compiled: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     return compiled
 
 

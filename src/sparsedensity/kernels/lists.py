@@ -299,11 +299,11 @@ def take_boxes(conditions, pool, before, count, rule, size, taken, after):
         for k in range(size):
             inside, outside = measure_sides(conditions, pool.mask[box], rule[k])
             if outside > 0:
-                after[left] = add_box(conditions, pool, box, rule, k, 1, part * (outside / (inside + outside)))
+                after[left] = add_box(conditions, pool, box, rule, k, np.int64(1), part * (outside / (inside + outside)))
                 left += 1
                 part *= inside / (inside + outside)
         if taken.shape[0] > 0:
-            taken[n_taken] = add_box(conditions, pool, box, rule, size, 0, part)
+            taken[n_taken] = add_box(conditions, pool, box, rule, size, np.int64(0), part)
         n_taken += 1
         volume += part
     return volume, n_taken, left
@@ -437,7 +437,7 @@ def weigh(task, rules, pool, draft, change):
     fit = rules.score[1] - belief.of_length[n].head + belief.of_length[change.n].head
     intruding, place = change.intruder >= 0, max(change.intruder, 0)
     rule, size = draft.rule[place], draft.size[place]
-    won, space, held, count = 0.0, 0.0, 0, 0
+    won, space, held, count = 0.0, 0.0, np.int64(0), np.int64(0)
     if change.own >= 0:
         won, space = rules.at[change.own].weight, rules.at[change.own].volume
         fit -= rules.at[change.own].term
@@ -451,7 +451,7 @@ def weigh(task, rules, pool, draft, change):
         for b in range(count):
             draft.boxes[0, b] = rules.leaf_boxes[change.lo, b]
         if intruding:
-            lost, inner, count = hand_down(task.rows, task.conditions, pool, draft, 0, count, rule, size)
+            lost, inner, count = hand_down(task.rows, task.conditions, pool, draft, held, count, rule, size)
             won, space, held = won + lost, space + inner, 1
     for j in range(change.lo + change.refugees, change.hi):
         weight, volume = rules.at[j].weight, rules.at[j].volume
@@ -704,7 +704,7 @@ def open_room(task, rules, pool, room, first):
         for i in range(rules.at[j].n_leaf):
             box = rules.leaf_boxes[j, i]
             room.parts[0, count] = pool.volume[box]
-            c = 0
+            c = np.int64(0)
             while c < conditions.run.shape[0]:
                 inside, outside = measure_sides(conditions, pool.mask[box], c)
                 seen, total = 0.0, inside + outside
@@ -791,7 +791,7 @@ def best_insertion(task, rules, pool, draft, room, deepest, first, sparse, noise
     now, then = belief.of_length[n], belief.of_length[n + 1]
     fixed = then.log_prior + then.head - now.log_prior - now.head - norm
     best, best_gain, target = -np.inf, -np.inf, -1
-    depth = 0
+    depth = np.int64(0)
     room.path[0] = -1
     while depth >= 0:
         room.path[depth] += 1
