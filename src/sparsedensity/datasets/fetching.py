@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from sparsedensity.datasets.places import VARIABLE, find_form, wanted
 from sparsedensity.datasets.published import File, Published, file_name
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, FetchError
 from sparsedensity.version import __version__
 
 MIRROR = "SPARSEDENSITY_MIRROR"
@@ -28,10 +28,6 @@ KEPT = "prepared.parquet"
 BLOCK = 1 << 16
 PATIENCE = 30.0
 """Seconds without an answer after which an address counts as unreachable."""
-
-
-class FetchError(DataError):
-    """A set is not on this machine and cannot be fetched."""
 
 
 def fetch(record: Published, home: Path) -> Path:
