@@ -167,6 +167,13 @@ def test_whole_numbers_become_numbers_and_other_text_stays():
 
 
 @pytest.mark.parametrize("record", PUBLISHED.values(), ids=lambda record: record.name)
+def test_the_files_of_a_form_have_as_many_addresses_as_each_other(record):
+    for form in record.forms:
+        assert len({len(file.addresses) for file in form.files}) == len({len(file.names) for file in form.files}) == 1
+        assert all(address.startswith(("https://", "http://")) for file in form.files for address in file.addresses)
+
+
+@pytest.mark.parametrize("record", PUBLISHED.values(), ids=lambda record: record.name)
 def test_the_counts_of_a_record_are_those_that_the_paper_prints(record):
     line = next(line for line in reversed(datasets.PAPER) if line.name == record.name)
     assert (record.rows, record.columns, record.pairs) == (line.rows, line.features, line.pairs)
