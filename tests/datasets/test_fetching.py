@@ -76,7 +76,8 @@ def server():
 def kept(tmp_path, monkeypatch):
     """The folder in which data are kept; nobody's own folders are seen, and no proxy."""
     monkeypatch.setenv("SPARSEDENSITY_DATA", str(tmp_path / "kept"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.delenv("SPARSEDENSITY_MIRROR", raising=False)
     return tmp_path / "kept"
