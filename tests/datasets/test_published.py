@@ -195,7 +195,7 @@ DIGESTS = {
 
 
 @pytest.mark.parametrize("name", DIGESTS)
-def test_generated_tables_have_the_digest_of_the_published_ones(name):
+def test_generated_tables_have_the_digest_of_those_beside_the_paper(name):
     assert digest(datasets.load(name)) == DIGESTS[name]
 
 
