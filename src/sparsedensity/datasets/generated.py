@@ -1,4 +1,4 @@
-"""Data of known truth: full factorials and random density trees."""
+"""Data of known truth: full factorials, random density trees, and rows from any tree."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Truth:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The rows as a table of whole numbers."""
-        return pl.DataFrame({name: self.codes[:, i] for i, name in enumerate(self.domain.names)})
+        """The rows as a table of values."""
+        return pl.DataFrame({f.name: _labels(f).gather(self.codes[:, i]) for i, f in enumerate(self.domain)})
 
     def log_density(self, codes: Codes) -> Floats:
         """The true log density of rows."""
@@ -62,14 +62,26 @@ def random_tree(
     ((100, 2), 3)
     """
     sizes = _sizes("sizes", sizes)
-    if rows < 1 or leaves < 1:
-        raise ParameterError("rows and leaves", (rows, leaves), "whole numbers of 1 or more")
+    check_count("rows", rows)
+    check_count("leaves", leaves)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature.nominal(f"x{i + 1}", range(size)) for i, size in enumerate(sizes)))
     tree = _grow(domain, leaves, rng)
     probabilities = rng.dirichlet(np.ones(tree.n_leaves))
-    density = Density(tree, probabilities, np.log(probabilities))
-    return Truth(density.draw(rows, rng), domain, tree, probabilities)
+    return draw(tree, probabilities, rows, rng)
+
+
+def draw(tree: Tree, probabilities: Sequence[float] | Floats, rows: int, rng: np.random.Generator) -> Truth:
+    """Rows drawn from a tree whose leaves, by number, have these probabilities."""
+    shares = np.asarray(probabilities, np.float64)
+    codes = Density(tree, shares, np.log(shares)).draw(rows, rng)
+    return Truth(codes, tree.domain, tree, shares)
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if not _is_count(value):
+        raise ParameterError(name, value, "a whole number of 1 or more")
 
 
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
@@ -92,8 +104,18 @@ def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
     return Tree.of_splits(domain, splits).merged()
 
 
+def _labels(feature: Feature) -> pl.Series:
+    """The values of a feature; whole numbers in the smallest type that holds them."""
+    labels = pl.Series(feature.values)
+    return labels.shrink_dtype() if labels.dtype.is_integer() else labels
+
+
 def _sizes(name: str, sizes: Sequence[int] | int) -> tuple[int, ...]:
     found = (sizes,) if isinstance(sizes, int) else tuple(sizes)
-    if not found or not all(isinstance(size, int | np.integer) and size >= 1 for size in found):
+    if not found or not all(map(_is_count, found)):
         raise ParameterError(name, sizes, "whole numbers of 1 or more, one for each column")
     return tuple(map(int, found))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
