@@ -12,9 +12,13 @@ from typing import Any
 from numba import njit
 
 
+OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop, keep the result on disk, and run it without the interpreter lock."""
-    compiled: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    compiled: Callable[..., Any] = njit(**OPTIONS)(function)
     return compiled
 
 
