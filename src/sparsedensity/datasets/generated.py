@@ -1,4 +1,4 @@
-"""Data of known truth: full factorials and random density trees."""
+"""Data of known truth: full factorials, random density trees, and rows from any tree."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Truth:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The rows as a table of whole numbers."""
-        return pl.DataFrame({name: self.codes[:, i] for i, name in enumerate(self.domain.names)})
+        """The rows as a table of values."""
+        return pl.DataFrame({f.name: _labels(f).gather(self.codes[:, i]) for i, f in enumerate(self.domain)})
 
     def log_density(self, codes: Codes) -> Floats:
         """The true log density of rows."""
@@ -68,8 +68,14 @@ def random_tree(
     domain = Domain(tuple(Feature.nominal(f"x{i + 1}", range(size)) for i, size in enumerate(sizes)))
     tree = _grow(domain, leaves, rng)
     probabilities = rng.dirichlet(np.ones(tree.n_leaves))
-    density = Density(tree, probabilities, np.log(probabilities))
-    return Truth(density.draw(rows, rng), domain, tree, probabilities)
+    return draw(tree, probabilities, rows, rng)
+
+
+def draw(tree: Tree, probabilities: Sequence[float] | Floats, rows: int, rng: np.random.Generator) -> Truth:
+    """Rows drawn from a tree whose leaves, by number, have these probabilities."""
+    shares = np.asarray(probabilities, np.float64)
+    codes = Density(tree, shares, np.log(shares)).draw(rows, rng)
+    return Truth(codes, tree.domain, tree, shares)
 
 
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
@@ -90,6 +96,12 @@ def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
             allowed.append({**allowed[node], feature: group})  # type: ignore[dict-item]
             splits.append(None)
     return Tree.of_splits(domain, splits).merged()
+
+
+def _labels(feature: Feature) -> pl.Series:
+    """The values of a feature; whole numbers in the smallest type that holds them."""
+    labels = pl.Series(feature.values)
+    return labels.shrink_dtype() if labels.dtype.is_integer() else labels
 
 
 def _sizes(name: str, sizes: Sequence[int] | int) -> tuple[int, ...]:
