@@ -9,11 +9,7 @@ import pytest
 from sparsedensity.experiments import paper
 
 SOURCE = Path(os.environ.get("PAPER_SOURCE", "../shared/paper.tex"))
-TABLES = {
-    "table:runtime_results": paper.RUN_TIMES,
-    "table:datasets_description": paper.DATA_SETS,
-    "tableS:best_params": paper.BEST,
-}
+TABLES = {"table:runtime_results": paper.RUN_TIMES, "tableS:best_params": paper.BEST}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +43,14 @@ def test_every_number_of_a_table_is_the_printed_one(source, label):
         numbers = own[2:]
         assert row[0] == own.printed
         assert [float(cell) for cell in row[1 : 1 + len(numbers)]] == list(numbers)
+
+
+def test_the_sizes_of_the_sets_are_the_printed_ones(source):
+    printed = printed_rows(source, "table:datasets_description")
+    assert len(printed) == len(paper.DATA_SETS) == 17
+    for row, own in zip(printed, paper.DATA_SETS.values(), strict=True):
+        sizes = own.rows, own.train_rows, own.validation_rows, own.features, own.pairs
+        assert (row[0], *map(int, [*row[1:4], *row[5:7]])) == (own.title, *sizes)
 
 
 @pytest.mark.parametrize("name", paper.QUOTED)

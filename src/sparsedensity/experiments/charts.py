@@ -24,6 +24,7 @@ SERIES = (
 MARKERS = "osD^vPXd"
 WIDE, HIGH = 4.6, 3.3
 """The size of a panel in inches; a single one is wider."""
+FEW_DECADES = 300.0
 PURPOSE = "the figures of reproduce"
 
 
@@ -84,16 +85,28 @@ def _dress(axes: Any, panel: Panel) -> None:
     axes.set_title(panel.title, color=LIGHT["ink"], fontsize=10, loc="left")
     axes.set_xlabel(panel.across, color=LIGHT["ink"])
     axes.set_ylabel(panel.up, color=LIGHT["ink"])
-    if panel.log_x:
-        axes.set_xscale("log")
-    if panel.log_y:
-        axes.set_yscale("log")
+    for wanted, axis, values in (
+        (panel.log_x, axes.xaxis, [x for series in panel.series for x in series.x]),
+        (panel.log_y, axes.yaxis, [y for series in panel.series for y in series.y]),
+    ):
+        if wanted:
+            _make_log(axis, values)
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", colors=LIGHT["soft"], labelcolor=LIGHT["soft"])
     for side, spine in axes.spines.items():
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(LIGHT["soft"])
+
+
+def _make_log(axis: Any, values: list[float]) -> None:
+    """A logarithmic axis with plain numbers; over a few powers of ten, twos and fives are named too."""
+    ticker = need("matplotlib.ticker", PURPOSE)
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    few = max(values, default=1.0) < FEW_DECADES * min(values, default=1.0)
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if few else (1,)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def _plot(axes: Any, series: Series, place: int) -> None:
@@ -113,7 +126,7 @@ def _plot(axes: Any, series: Series, place: int) -> None:
 def _legend(figure: Any, labels: list[str]) -> None:
     if len(labels) < 2:
         return
-    handles = {}
+    handles: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sparsedensity import BranchSparseTree, Domain, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.experiments.fitting import fit
+from sparsedensity.experiments.names import BRANCH, LEAF, LIST
 from sparsedensity.experiments.paper import BEST, DATA_SETS, GRIDS
-from sparsedensity.experiments.sets import ABSENT, PaperSet, paper_set
+from sparsedensity.experiments.sets import Cut, check_public, paper_cut
 
 if TYPE_CHECKING:
     from sparsedensity.experiments.study import Setting
 
-METHODS = {"leaf": "leaf-sparse tree", "branch": "branch-sparse tree", "list": "rule list"}
+METHODS = {"leaf": LEAF, "branch": BRANCH, "list": LIST}
 QUICK = ("balance", "titanic")
 QUICK_SECONDS = 0.5
 SECONDS = 6.0
@@ -70,7 +71,6 @@ class Absent(NamedTuple):
 
 def grids(setting: Setting) -> Iterator[Grid | Absent]:
     """Every method on every set, the paper's order; sets that are not to be had with the reason."""
-    _compile(setting)
     for name in QUICK if setting.quick else DATA_SETS:
         try:
             yield from _grids_of(name, setting)
@@ -80,13 +80,16 @@ def grids(setting: Setting) -> Iterator[Grid | Absent]:
 
 def estimator(method: str, domain: Domain, parameters: dict[str, int], seconds: float, jobs: int) -> Any:
     """A model as the paper fits it: pseudocount 2 for trees, 1 for lists."""
-    common: dict[str, Any] = {"domain": domain, "time_limit": seconds, "n_jobs": jobs, "random_state": 0}
-    match method:
-        case "leaf":
-            return LeafSparseTree(**parameters, pseudocount=2, max_leaves=MOST_LEAVES, **common)
-        case "branch":
-            return BranchSparseTree(**parameters, pseudocount=2, max_leaves=MOST_LEAVES, **common)
-    return SparseRuleList(**parameters, pseudocount=1, max_rules=MOST_RULES, **common)
+    options: dict[str, Any] = {
+        **parameters,
+        "pseudocount": 1 if method == "list" else 2,
+        "max_rules" if method == "list" else "max_leaves": MOST_RULES if method == "list" else MOST_LEAVES,
+        "domain": domain,
+        "time_limit": seconds,
+        "n_jobs": jobs,
+        "random_state": 0,
+    }
+    return {"leaf": LeafSparseTree, "branch": BranchSparseTree, "list": SparseRuleList}[method](**options)
 
 
 def combinations(method: str) -> list[dict[str, int]]:
@@ -101,21 +104,21 @@ def combinations(method: str) -> list[dict[str, int]]:
 
 def _grids_of(name: str, setting: Setting) -> Iterator[Grid]:
     """All parameter searches of one set; the table is read only if one of them is not finished."""
-    table: list[PaperSet] = []
+    table: list[Cut] = []
 
-    def read() -> PaperSet:
+    def read() -> Cut:
         if not table:
-            table.append(paper_set(name, setting.data))
+            _compile(setting)
+            table.append(paper_cut(name, setting.data))
         return table[0]
 
-    if name in ABSENT:
-        raise DataError(f"{DATA_SETS[name].printed}: {ABSENT[name]}.")
+    check_public(name)
     for method, title in METHODS.items():
         found = setting.part(f"{name}, {title}", lambda method=method: _search(read(), method, setting))  # type: ignore[misc]
         yield Grid(name, method, tuple(Tried(**one) for one in found["tried"]), found["stands_in"])
 
 
-def _search(table: PaperSet, method: str, setting: Setting) -> dict[str, Any]:
+def _search(table: Cut, method: str, setting: Setting) -> dict[str, Any]:
     seconds = QUICK_SECONDS if setting.quick else SECONDS
     tried = []
     for parameters in combinations(method):
@@ -126,7 +129,7 @@ def _search(table: PaperSet, method: str, setting: Setting) -> dict[str, Any]:
     return {"tried": tried, "stands_in": table.stands_in}
 
 
-def _tried(parameters: dict[str, int], model: Any, seconds: float, table: PaperSet) -> Tried:
+def _tried(parameters: dict[str, int], model: Any, seconds: float, table: Cut) -> Tried:
     found = model.search_
     return Tried(
         parameters,

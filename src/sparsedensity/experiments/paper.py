@@ -1,8 +1,7 @@
 """What the paper prints, as data: its three tables, and the numbers of its text and captions.
 
-Nothing here is ours, and nothing is mended: where two tables of the paper differ, both are kept. Names are those of
-:mod:`sparsedensity.datasets`; ``printed`` is what the table calls the set. Every number is held against the paper's
-source by a test.
+Nothing here is ours, and nothing is mended: where two tables of the paper differ, both are kept. ``printed`` is what
+the table calls the set. Every number is held against the paper's source by a test.
 
 >>> RUN_TIMES["titanic"].leaf_best, BEST["titanic"].leaves
 (0.324, 11)
@@ -11,6 +10,8 @@ source by a test.
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from sparsedensity import datasets
 
 
 class RunTime(NamedTuple):
@@ -26,19 +27,6 @@ class RunTime(NamedTuple):
     leaf_all: float
     branch_all: float
     list_all: float
-
-
-class DataSet(NamedTuple):
-    """A row of the table of data sets; ``split`` is the share of validation rows in percent."""
-
-    name: str
-    printed: str
-    rows: int
-    train_rows: int
-    validation_rows: int
-    split: int
-    features: int
-    pairs: int
 
 
 class Best(NamedTuple):
@@ -127,26 +115,6 @@ _RUN_TIMES = (
     ),
 )
 
-_DATA_SETS = (
-    DataSet("balance", "Balance", 625, 531, 94, 15, 4, 20),
-    DataSet("bank_full", "Bank Full", 45_211, 38_429, 6782, 15, 12, 51),
-    DataSet("car", "Car", 1728, 1468, 260, 15, 6, 21),
-    DataSet("chess_krkp", "Chess (King-Rook vs. King-Pawn)", 3196, 2716, 480, 15, 36, 73),
-    DataSet("coco_stuff_thing", "COCO stuff+thing labels hierarchy", 1_677_309, 1_607_458, 69_582, 4, 4, 206),
-    DataSet("coco_stuff", "COCO stuff labels", 123_280, 118_280, 5000, 4, 91, 182),
-    DataSet("coco_thing", "COCO thing labels", 122_218, 117_266, 4952, 4, 80, 160),
-    DataSet("compas", "COMPAS", 7210, 6489, 721, 10, 7, 19),
-    DataSet("connect4", "Connect 4", 67_557, 57_423, 10_134, 15, 42, 126),
-    DataSet("crime", "Crime", 3739, 3178, 561, 15, 6, 24),
-    DataSet("heloc", "HELOC", 10_459, 8890, 1569, 15, 23, 195),
-    DataSet("mushroom", "Mushroom", 5644, 4797, 847, 15, 23, 100),
-    DataSet("nursery", "Nursery", 12_960, 11_016, 1944, 15, 8, 27),
-    DataSet("telco_churn", "Telco Customer Churn", 7032, 5977, 1055, 15, 19, 73),
-    DataSet("titanic", "Titanic", 2201, 1761, 440, 20, 3, 8),
-    DataSet("us_census_1990_1m", "US Census 1990 (1m)", 1_150_000, 1_000_000, 150_000, 15, 68, 396),
-    DataSet("us_census_1990", "US Census 1990", 2_458_285, 2_089_542, 368_743, 13, 68, 396),
-)
-
 _BEST = (
     Best("balance", "Balance", 531, 20, 5, 2, 3, 40, 3, 1, 3),
     Best("bank_full", "Bank Full", 38_429, 51, 8, 100, 2, 52, 5, 2, 8),
@@ -176,7 +144,7 @@ _SINGLE_MACHINE = (
 
 RUN_TIMES = {row.name: row for row in _RUN_TIMES}
 """Table "Run time analysis of three methods for different complexity data sets"."""
-DATA_SETS = {row.name: row for row in _DATA_SETS}
+DATA_SETS = dict(zip(RUN_TIMES, datasets.PAPER, strict=True))
 """Table "Data sets statistics"."""
 BEST = {row.name: row for row in _BEST}
 """Table "Description of priors and the model complexities for models that maximized log-likelihood"."""

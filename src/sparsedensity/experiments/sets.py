@@ -13,21 +13,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-ABSENT = {
-    "coco_stuff": "the stuff labels of COCO are not among the published tables that we read",
-    "coco_stuff_thing": "the paper's table of label hierarchies is not published",
-}
-"""Sets that cannot be had anywhere, with the reason."""
-CENSUS = {"us_census_1990": None, "us_census_1990_1m": 1_150_000}
-"""The rows that are taken of the census."""
-STAND_INS = {
-    "crime": "housebreaks, generated from a known truth: the police's table is private",
-    "us_census_1990": "census-like rows of a known truth: the published file is not here",
-    "us_census_1990_1m": "census-like rows of a known truth: the published file is not here",
-}
 
-
-class PaperSet(NamedTuple):
+class Cut(NamedTuple):
     """A table, cut as the paper cut it."""
 
     name: str
@@ -38,28 +25,43 @@ class PaperSet(NamedTuple):
     """What it is, where it is not the paper's table; else empty."""
 
 
-def paper_set(name: str, folder: Path | None, seed: int = 0) -> PaperSet:
+def paper_cut(name: str, folder: Path | None, seed: int = 0) -> Cut:
     """One of the paper's sets, shuffled and cut after as many training rows as the paper's.
 
-    >>> car = paper_set("car", None)
+    >>> car = paper_cut("car", None)
     >>> car.train.height, car.validation.height
     (1468, 260)
     """
-    if name in ABSENT:
-        raise DataError(f"{DATA_SETS[name].printed}: {ABSENT[name]}.")
-    frame, stands_in = _table(name, folder)
+    frame, stands_in = paper_table(name, folder)
     shuffled = frame.sample(fraction=1.0, shuffle=True, seed=seed)
     cut = DATA_SETS[name].train_rows
-    return PaperSet(name, shuffled[:cut], shuffled[cut:], Domain.infer(frame), stands_in)
+    return Cut(name, shuffled[:cut], shuffled[cut:], Domain.infer(frame), stands_in)
 
 
-def _table(name: str, folder: Path | None) -> tuple[pl.DataFrame, str]:
-    if name == "crime":
-        return datasets.load("housebreaks"), STAND_INS[name]
-    if name not in CENSUS:
-        return datasets.load(name, folder=folder), ""
-    rows = CENSUS[name] or DATA_SETS[name].rows
-    try:
-        return datasets.load("us_census_1990", folder=folder)[:rows], ""
-    except DataError:
-        return datasets.load("census_like", rows=rows), STAND_INS[name]
+def paper_table(name: str, folder: Path | None) -> tuple[pl.DataFrame, str]:
+    """One of the paper's sets, or what stands in for it with a word on what that is."""
+    check_public(name)
+    described = DATA_SETS[name]
+    if described.name is not None:
+        try:
+            frame = load(described.name, folder)
+            return frame[: described.options.get("rows", frame.height)], ""
+        except DataError:
+            if described.stand_in is None:
+                raise
+    assert described.stand_in is not None
+    why = "the table is private" if described.name is None else "the published file is not here"
+    frame = datasets.load(described.stand_in, **described.options)
+    return frame, f"{described.stand_in}, rows of a known truth, because {why}"
+
+
+def check_public(name: str) -> None:
+    """Refuse a set that is not to be had anywhere, in one sentence."""
+    described = DATA_SETS[name]
+    if described.name is None and described.stand_in is None:
+        raise DataError(f"{described.title}: the paper's table is not public.")
+
+
+def load(name: str, folder: Path | None) -> pl.DataFrame:
+    """A set by name, a published one from a folder if one is given."""
+    return datasets.load(name) if folder is None else datasets.load(name, folder=folder)

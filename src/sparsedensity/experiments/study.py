@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import stdev
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sparsedensity.errors import ParameterError
@@ -165,24 +166,6 @@ def _number(value: float, column: Column) -> str:
     return f"{value:,.{column.digits}g}"
 
 
-def mean(values: Sequence[float]) -> float:
-    """The mean; not a number where there is none."""
-    return math.fsum(values) / len(values) if values else math.nan
-
-
 def standard_error(values: Sequence[float]) -> float:
     """The standard error of a mean; not a number for fewer than two values."""
-    if len(values) < 2:
-        return math.nan
-    middle = mean(values)
-    spread = math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
-    return math.sqrt(spread / len(values))
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """The typical value of ratios.
-
-    >>> geometric_mean([1.0, 100.0])
-    10.0
-    """
-    return math.exp(mean([math.log(value) for value in values])) if values else math.nan
+    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan

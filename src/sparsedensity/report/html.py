@@ -65,14 +65,14 @@ def render(report: Report) -> str:
 
 def fill(template: str, **context: object) -> str:
     """A page of this room from the name of its template."""
-    return fill_text(_read(template), **context)
+    return fill_text(_read(template), {}, **context)
 
 
-def fill_text(template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: object) -> str:
+def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **context: object) -> str:
     """A page from the text of its template, with the colours, styles and script inside."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "dense": dense_text, "brief": _brief}
-    environment.filters |= filters or {}
+    environment.filters |= filters
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity import LeafSparseTree, datasets
+from sparsedensity import LeafSparseTree
 from sparsedensity.experiments.fitting import fit
 from sparsedensity.experiments.paper import QUOTED
+from sparsedensity.experiments.sets import load
 from sparsedensity.experiments.study import Cell, Column, Picture, Setting, Study, Table
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Surprise(NamedTuple):
 
 def study(setting: Setting) -> Study:
     """Fit the published labels."""
-    frame = datasets.load("coco_thing", folder=setting.data)
+    frame = load("coco_thing", setting.data)
     return study_of(frame.head(5000) if setting.quick else frame, setting)
 
 

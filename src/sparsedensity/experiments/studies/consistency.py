@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from sparsedensity import GreedyTree, Histogram, LeafSparseTree, datasets
+from sparsedensity.experiments.distances import distances
 from sparsedensity.experiments.fitting import fit
-from sparsedensity.experiments.study import Chart, Column, Panel, Series, Setting, Study, Table, mean
+from sparsedensity.experiments.names import DET, HISTOGRAM, LEAF
+from sparsedensity.experiments.study import Chart, Column, Panel, Series, Setting, Study, Table
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2)
 """4,320 points: few enough to sum over all of them, too many for a histogram of few rows."""
@@ -18,7 +21,6 @@ LEAVES = 15
 TREES, QUICK_TREES = 10, 2
 ROWS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_ROWS = (100, 1_000)
-OURS, HISTOGRAM, DET = "leaf-sparse tree", "full histogram", "DET for categories (ours)"
 DISTANCES = {"variation": "total variation", "divergence": "Kullback-Leibler divergence"}
 
 
@@ -47,7 +49,7 @@ def study(setting: Setting) -> Study:
 def methods(jobs: int) -> dict[str, Any]:
     """What is compared, each as it comes."""
     return {
-        OURS: LeafSparseTree(random_state=0, n_jobs=jobs),
+        LEAF: LeafSparseTree(random_state=0, n_jobs=jobs),
         DET: GreedyTree(criterion="ise", max_leaves=None),
         HISTOGRAM: Histogram(),
     }
@@ -62,22 +64,9 @@ def _distances(seed: int, n: int, jobs: int) -> dict[str, Any]:
     for name, model in methods(jobs).items():
         fitted = fit(model.set_params(domain=truth.domain), truth.frame).model
         found[name] = {**distances(log_truth, fitted.score_samples(points)), "leaves": fitted.n_leaves_}
-        if name == OURS:
+        if name == LEAF:
             found[name]["recovered"] = _regions(fitted.structure_) == _regions(truth.tree)
     return found
-
-
-def distances(log_truth: Any, log_fitted: Any) -> dict[str, float]:
-    """Total variation and Kullback-Leibler divergence between two densities on the same points.
-
-    >>> same = np.log([0.25, 0.75])
-    >>> distances(same, same)
-    {'variation': 0.0, 'divergence': 0.0}
-    """
-    truth, fitted = np.exp(log_truth), np.exp(log_fitted)
-    variation = 0.5 * float(np.abs(truth - fitted).sum())
-    seen = truth > 0
-    return {"variation": variation, "divergence": float(truth[seen] @ (log_truth - log_fitted)[seen])}
 
 
 def _regions(tree: Any) -> frozenset[Any]:
@@ -85,9 +74,9 @@ def _regions(tree: Any) -> frozenset[Any]:
 
 
 def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> list[str]:
-    last, trees = rows[-1], len(found[OURS, rows[-1]])
-    kept = sum(own["recovered"] for own in found[OURS, last])
-    ours = _mean(found[OURS, last], "variation")
+    last, trees = rows[-1], len(found[LEAF, rows[-1]])
+    kept = sum(own["recovered"] for own in found[LEAF, last])
+    ours = _mean(found[LEAF, last], "variation")
     said = [
         (
             f"At {last:,} rows our tree is exactly the true one for {kept} of {trees} trees, leaf by leaf; its mean "
@@ -98,17 +87,17 @@ def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequ
     for other in (HISTOGRAM, DET):
         ratio = _mean(found[other, last], "variation") / ours
         closer = sum(
-            a["variation"] < b["variation"] for n in rows for a, b in zip(found[OURS, n], found[other, n], strict=True)
+            a["variation"] < b["variation"] for n in rows for a, b in zip(found[LEAF, n], found[other, n], strict=True)
         )
         said.append(
-            f"{other[0].upper()}{other[1:]}: {ratio:.2g} times that distance at {last:,} rows. Our tree is closer "
+            f"{other}: {ratio:.2g} times that distance at {last:,} rows. Our tree is closer "
             "to the "
             f"truth in {closer} of {trees * len(rows)} pairs of a tree and a number of rows."
         )
     if len(rows) > 2:
         said.append(
             f"From {rows[2]:,} rows on the distance of our tree falls as rows to the power "
-            f"{_slope(found, OURS, rows[2:]):.2f}, "
+            f"{_slope(found, LEAF, rows[2:]):.2f}, "
             f"that of the histogram as rows to the power {_slope(found, HISTOGRAM, rows[2:]):.2f}; the best "
             "possible is −0.5, "
             "the error of counting.".replace("power -", "power −")
@@ -117,7 +106,7 @@ def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequ
 
 
 def _mean(draws: Sequence[Mapping[str, float]], what: str) -> float:
-    return mean([draw[what] for draw in draws])
+    return fmean([draw[what] for draw in draws])
 
 
 def _slope(found: Mapping[tuple[str, int], list[dict[str, Any]]], method: str, rows: Sequence[int]) -> float:
@@ -129,9 +118,9 @@ def _slope(found: Mapping[tuple[str, int], list[dict[str, Any]]], method: str, r
 def _table(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> Table:
     lines = []
     for n in rows:
-        recovered = mean([float(own["recovered"]) for own in found[OURS, n]])
-        numbers = [_mean(found[name, n], what) for what in DISTANCES for name in (OURS, DET, HISTOGRAM)]
-        lines.append((n, *numbers, _mean(found[OURS, n], "leaves"), _mean(found[DET, n], "leaves"), recovered))
+        recovered = fmean([float(own["recovered"]) for own in found[LEAF, n]])
+        numbers = [_mean(found[name, n], what) for what in DISTANCES for name in (LEAF, DET, HISTOGRAM)]
+        lines.append((n, *numbers, _mean(found[LEAF, n], "leaves"), _mean(found[DET, n], "leaves"), recovered))
     columns = (
         Column("rows", "whole"),
         *(
@@ -159,7 +148,7 @@ def _chart(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence
     panels = []
     for what, title in DISTANCES.items():
         series = []
-        for name in (OURS, DET, HISTOGRAM):
+        for name in (LEAF, DET, HISTOGRAM):
             spread = [[own[what] for own in found[name, n]] for n in rows]
             middle = tuple(float(np.median(own)) for own in spread)
             low, high = (tuple(float(np.quantile(own, q)) for own in spread) for q in (0.1, 0.9))

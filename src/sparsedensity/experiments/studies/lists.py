@@ -133,4 +133,5 @@ def _quoted(model: Any) -> Table:
 
 def _density(model: Any, event: dict[str, str]) -> float:
     """The mean density of an event that leaves the class free."""
-    return float(model.probability(event)) / model.domain_["class"].size
+    probability: float = model.probability(event)
+    return probability / int(model.domain_["class"].size)

@@ -42,7 +42,7 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
         limit = MOST_RULES if method == "list" else MOST_LEAVES
         bound = sum(grid.best.size >= limit for grid in own)
         said.append(
-            f"{title.capitalize()}: our best model is larger than the paper's on {larger} of {len(own)} sets and "
+            f"{title}: our best model is larger than the paper's on {larger} of {len(own)} sets and "
             "smaller on "
             f"{smaller}; on {bound} it has as many {'rules' if method == 'list' else 'leaves'} as the limit of "
             f"{limit} allows."
@@ -66,13 +66,13 @@ def _table(measured: Sequence[Grid], absent: Sequence[Absent]) -> Table:
     shown = [name for name in DATA_SETS if (name, "leaf") in by_set or any(one.name == name for one in absent)]
     rows = [(BEST[name].printed, *_cells(name, {m: by_set.get((name, m)) for m in METHODS})) for name in shown]
     columns = [Column("data set")]
-    for method, title in METHODS.items():
+    for method in METHODS:
         size = "rules" if method == "list" else "leaves"
         columns += [
-            Column(f"{title}, prior", paper=True),
-            Column(f"{title}, prior"),
-            Column(f"{title}, {size}", "whole", paper=True),
-            Column(f"{title}, {size}", "whole"),
+            Column(f"{method}, prior", paper=True),
+            Column(f"{method}, prior"),
+            Column(f"{method}, {size}", "whole", paper=True),
+            Column(f"{method}, {size}", "whole"),
         ]
     notes = (
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import geometric_mean
 
 from sparsedensity.experiments.grids import (
     METHODS,
@@ -25,7 +26,6 @@ from sparsedensity.experiments.study import (
     Setting,
     Study,
     Table,
-    geometric_mean,
 )
 
 
@@ -73,9 +73,9 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
         ratios = _ratios(measured, method)
         slower = sum(ratio < 1 for ratio in ratios)
         said.append(
-            f"{title.capitalize()}: the paper's seconds are {geometric_mean(ratios):,.1f} times ours in the "
+            f"{title}: the paper's seconds are {_times(geometric_mean(ratios))} times ours in the "
             "geometric mean "
-            f"over the sets (from {min(ratios):,.2g} to {max(ratios):,.2g} times); "
+            f"over the sets (from {_times(min(ratios))} to {_times(max(ratios))} times); "
             + (f"we are slower on {slower} of {len(ratios)}." if slower else "we are faster on every one.")
         )
     return said
@@ -92,13 +92,15 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
         rows.append(_row(name, {method: by_set[name, method] for method in METHODS}))
     columns = [Column("data set"), Column("training rows", "whole", paper=True), Column("pairs", "whole", paper=True)]
     for what in ("best", "all"):
-        for title in METHODS.values():
-            columns += [
-                Column(f"{title}, {what}, s", "number", 2, paper=True),
-                Column(f"{title}, {what}, s", "number", 2),
-            ]
+        for method in METHODS:
+            columns += [Column(f"{method}, {what}", "number", 2, paper=True), Column(f"{method}, {what}", "number", 2)]
     stand_ins = {grid.name: grid.stands_in for grid in measured if grid.stands_in}
     notes = [
+        (
+            "Best: one fit with the best parameters. All: the whole parameter search. Leaf is the leaf-sparse "
+            "tree, branch the "
+            "branch-sparse tree, list the rule list."
+        ),
         (
             f"One fit each, where the paper averages five. Our searches are stopped after {limit:g} s (reading, "
             "scoring "
@@ -111,7 +113,7 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
         ),
         "The paper's seconds are from a cluster of its university; a machine of 2015 (i7-6700) gave it about the same.",
         "The paper's random splits are not published: ours have its sizes.",
-        *(f"{DATA_SETS[name].printed} is not the paper's table: {why}." for name, why in stand_ins.items()),
+        *(f"{DATA_SETS[name].title} is not the paper's table: {why}." for name, why in stand_ins.items()),
         *(one.why for one in absent),
     ]
     return Table("seconds", "Seconds, the paper's and ours", tuple(columns), tuple(rows), tuple(notes))
@@ -173,6 +175,10 @@ def _chart(measured: Sequence[Grid]) -> Chart:
         panels.append(Panel(title, "log10 of training rows × pairs", "seconds, best parameters", series, True, True))
     words = "Complexity is the logarithm of the number of training rows times the number of feature-value pairs."
     return Chart("runtime-complexity", "Run time against complexity", tuple(panels), words)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def _time(seconds: float) -> str:

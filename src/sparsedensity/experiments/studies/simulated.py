@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from sparsedensity import BranchSparseTree, Domain, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.experiments.fitting import fit, leaves_of
+from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST
 from sparsedensity.experiments.paper import QUOTED
 from sparsedensity.experiments.study import (
     Chart,
@@ -20,7 +22,6 @@ from sparsedensity.experiments.study import (
     Setting,
     Study,
     Table,
-    mean,
     standard_error,
 )
 
@@ -37,17 +38,16 @@ TRUTH = (
 )
 """The six leaves: the fewest boxes on each of which the density of the data is constant."""
 RECOVERED = frozenset(frozenset((name, frozenset([value])) for name, value in leaf.items()) for leaf in TRUTH)
-OURS, DET = "leaf-sparse tree", "DET for categories (ours)"
 
 
 def methods(domain: Domain) -> dict[str, Any]:
     """What is fitted to every half, with the paper's pseudocounts and its recommended priors."""
     return {
-        OURS: LeafSparseTree(domain=domain),
-        "branch-sparse tree": BranchSparseTree(domain=domain),
-        "rule list": SparseRuleList(domain=domain, max_conditions=3),
+        LEAF: LeafSparseTree(domain=domain),
+        BRANCH: BranchSparseTree(domain=domain),
+        LIST: SparseRuleList(domain=domain, max_conditions=3),
         DET: GreedyTree(criterion="ise", domain=domain),
-        "full histogram": Histogram(domain=domain),
+        HISTOGRAM: Histogram(domain=domain),
     }
 
 
@@ -81,16 +81,16 @@ def _block(seeds: range) -> dict[str, Any]:
         for name, model in methods(domain).items():
             fitted = fit(model, train).model
             leaves = fitted.n_leaves_
-            same = name != "full histogram" and leaves_of(fitted) == RECOVERED
+            same = name != HISTOGRAM and leaves_of(fitted) == RECOVERED
             found[name].append({"leaves": leaves, "recovered": same, "held_out": fitted.score(test) / test.height})
     return found
 
 
 def _sentences(found: Mapping[str, list[dict[str, float]]], draws: int) -> list[str]:
-    ours, det = found[OURS], found[DET]
+    ours, det = found[LEAF], found[DET]
     times = sum(bool(draw["recovered"]) for draw in ours)
     usual, share = Counter(int(draw["leaves"]) for draw in det).most_common(1)[0]
-    gain = mean([a["held_out"] - b["held_out"] for a, b in zip(ours, det, strict=True)])
+    gain = fmean([a["held_out"] - b["held_out"] for a, b in zip(ours, det, strict=True)])
     error = standard_error([a["held_out"] - b["held_out"] for a, b in zip(ours, det, strict=True)])
     return [
         (
@@ -113,21 +113,21 @@ def _sentences(found: Mapping[str, list[dict[str, float]]], draws: int) -> list[
 
 
 def _table(found: Mapping[str, list[dict[str, float]]]) -> Table:
-    printed = {OURS: QUOTED["simulated, leaves"].value, DET: QUOTED["simulated, leaves of DET"].value}
+    printed = {LEAF: QUOTED["simulated, leaves"].value, DET: QUOTED["simulated, leaves of DET"].value}
     rows = []
     for name, draws in found.items():
         leaves = [int(draw["leaves"]) for draw in draws]
         held_out = [draw["held_out"] for draw in draws]
-        is_tree = name not in ("full histogram", "rule list")
+        is_tree = name not in (HISTOGRAM, LIST)
         rows.append(
             (
                 name,
-                mean([float(bool(draw["recovered"])) for draw in draws]) if is_tree else None,
+                fmean([float(bool(draw["recovered"])) for draw in draws]) if is_tree else None,
                 min(leaves),
                 Counter(leaves).most_common(1)[0][0],
                 max(leaves),
                 printed.get(name),
-                mean(held_out),
+                fmean(held_out),
                 standard_error(held_out),
             )
         )

@@ -1,0 +1,7 @@
+"""What the methods are called, in every study alike."""
+
+LEAF = "Leaf-sparse tree"
+BRANCH = "Branch-sparse tree"
+LIST = "Rule list"
+DET = "DET for categories"
+HISTOGRAM = "Full histogram"
