@@ -6,6 +6,7 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
+from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.errors import SearchWarning
 
 
@@ -26,6 +27,14 @@ def fit(model: Any, X: Any, sample_weight: Any = None) -> Fit:
     if getattr(getattr(model, "search_", None), "reason", "") == "interrupted":
         raise KeyboardInterrupt
     return Fit(model, seconds)
+
+
+def warm_up(jobs: int = 1) -> None:
+    """Compile every search: that is done once for a machine, and is not what is measured."""
+    people = datasets.load("titanic")
+    for kind in (LeafSparseTree, BranchSparseTree, SparseRuleList):
+        for search in ("auto", "anneal"):
+            fit(kind(search=search, time_limit=1.0, n_jobs=jobs), people)
 
 
 Divided = frozenset[frozenset[tuple[str, frozenset[Any]]]]

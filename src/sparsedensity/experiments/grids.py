@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity import BranchSparseTree, Domain, LeafSparseTree, SparseRuleList, datasets
+from sparsedensity import BranchSparseTree, Domain, LeafSparseTree, SparseRuleList
 from sparsedensity.errors import DataError
-from sparsedensity.experiments.fitting import fit
+from sparsedensity.experiments.fitting import fit, warm_up
 from sparsedensity.experiments.names import BRANCH, LEAF, LIST
 from sparsedensity.experiments.paper import BEST, DATA_SETS, GRIDS
 from sparsedensity.experiments.sets import Cut, check_public, paper_cut
@@ -108,7 +108,8 @@ def _grids_of(name: str, setting: Setting) -> Iterator[Grid]:
 
     def read() -> Cut:
         if not table:
-            _compile(setting)
+            setting.say("compiling")
+            warm_up(setting.jobs)
             table.append(paper_cut(name, setting.data))
         return table[0]
 
@@ -147,16 +148,6 @@ def _nearly(trace: tuple[tuple[float, float], ...]) -> float:
     """The seconds until 99.9 % of what was gained over the first look was there."""
     first, last = trace[0][1], trace[-1][1]
     return next(seconds for seconds, score in trace if score >= last - 0.001 * (last - first))
-
-
-def _compile(setting: Setting) -> None:
-    """Compiling is done once for a machine, and is not what is measured."""
-    setting.say("compiling")
-    people = datasets.load("titanic")
-    for method in METHODS:
-        for search in ("auto", "anneal"):
-            model = estimator(method, Domain.infer(people), combinations(method)[0], 1.0, setting.jobs)
-            fit(model.set_params(search=search), people)
 
 
 def _said(parameters: dict[str, int]) -> str:

@@ -6,6 +6,7 @@ not used: everything is measured anew. A last line that was cut off is a part th
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ class Kept:
     """
 
     def __init__(self, file: Path | None = None, belongs: dict[str, Any] | None = None, *, fresh: bool = False) -> None:
-        self.file = file
+        self.file, self.fresh = file, fresh
         self.header = {"parts of": belongs or {}}
         self.seconds_before = 0.0
         """The seconds of the parts that were taken from an earlier run."""
@@ -41,6 +42,17 @@ class Kept:
             self._earlier.remove(name)
             self.seconds_before += self._parts[name][1]
         return self._parts[name][0]
+
+    def beside(self, name: str) -> Path | None:
+        """A file for parts that something else keeps: another one for another version or size."""
+        if self.file is None:
+            return None
+        digest = hashlib.sha256(json.dumps(self.header).encode()).hexdigest()[:8]
+        path = self.file.with_name(f"{name}-{digest}.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if self.fresh:
+            path.unlink(missing_ok=True)
+        return path
 
     def _keep(self, name: str, value: dict[str, Any], seconds: float) -> None:
         line = json.dumps({"part": name, "seconds": seconds, "value": value})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,8 +33,10 @@ def performance(setting: Setting, name: str, frame: pl.DataFrame) -> Performance
     """Cross-validate the paper's methods with its grids, nested."""
     setting.say(f"cross-validating {name}")
     folds = QUICK_FOLDS if setting.quick else FOLDS
-    keep = None if setting.kept.file is None else setting.kept.file.with_name(f"{name}-folds.jsonl")
+    keep = setting.kept.beside(f"{name}-folds")
     methods = paper_methods(references=True, time_limit=QUICK_SECONDS if setting.quick else None)
+    if setting.quick:
+        methods = {name: replace(method, grid={}) for name, method in methods.items()}
     found = evaluate(frame, methods, folds=folds, inner=folds, seed=0, jobs=setting.jobs, keep=keep)
     return Performance(found.folds, (_summary(found.folds), _every_fold(found.folds)), _chart(name, found.folds))
 
