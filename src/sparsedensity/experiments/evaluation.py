@@ -107,6 +107,24 @@ class Evaluation:
         best = max(scores.values(), key=np.mean)
         return tuple(self._summary(method, own, best) for method, own in scores.items())
 
+    def to_text(self) -> str:
+        """The summaries as a table."""
+        from sparsedensity.experiments.showing import table
+
+        return table(self)
+
+    def to_svg(self) -> str:
+        """Log-likelihood per row against the number of leaves, a point for every method and fold."""
+        from sparsedensity.experiments.showing import scatter
+
+        return scatter(self)
+
+    def to_frame(self) -> Any:
+        """One row a method and fold, as a Polars table; the parameters as JSON."""
+        from sparsedensity.experiments.showing import frame
+
+        return frame(self)
+
     def _summary(self, method: str, own: Floats, best: Floats) -> Summary:
         folds = self.of(method)
         with np.errstate(invalid="ignore"):
@@ -165,7 +183,7 @@ def evaluate(
     rows = rows_of(X, sample_weight, domain)
     splits = folds_of(rows.weights, folds, seed, "folds")
     folds_of(splits[0].train, inner, seed, "inner")
-    ready = {name: _readied(name, method, rows.domain) for name, method in methods.items()}
+    ready = {name: readied(name, method, rows.domain) for name, method in methods.items()}
     file = FoldFile(keep, {"table": rows.fingerprint, "folds": len(splits), "inner": inner, "seed": seed})
     made_by = {name: _made_by(method) for name, method in methods.items()}
     tasks = [Task(name, method, fold) for name, method in ready.items() for fold in range(len(splits))]
@@ -188,7 +206,7 @@ class Task(NamedTuple):
     fold: int
 
 
-def _readied(name: str, method: Method, domain: Domain) -> Method:
+def readied(name: str, method: Method, domain: Domain) -> Method:
     """The method with the domain of the whole table, and with one thread: folds run side by side instead."""
     if not isinstance(method, Method):
         raise ParameterError(f"methods[{name!r}]", method, "a Method")
