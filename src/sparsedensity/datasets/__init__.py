@@ -13,16 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparsedensity.datasets.bundled import simulated, titanic
 from sparsedensity.datasets.census import CENSUS_ROWS, census_like
 from sparsedensity.datasets.connect4 import connect4
 from sparsedensity.datasets.designs import balance, car, nursery
+from sparsedensity.datasets.fetching import FetchError
+from sparsedensity.datasets.fetching import fetch as _fetch
 from sparsedensity.datasets.generated import Truth, factorial, random_tree
 from sparsedensity.datasets.housebreaks import HOUSEBREAK_ROWS, housebreaks
 from sparsedensity.datasets.paper import PAPER, PaperSet
+from sparsedensity.datasets.places import Found, find, home, places
+from sparsedensity.datasets.published import PUBLISHED, Published
 from sparsedensity.errors import DataError
+from sparsedensity.problem import check_limit
 
 if TYPE_CHECKING:
     import polars
@@ -30,14 +38,18 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMES",
     "PAPER",
+    "FetchError",
     "PaperSet",
     "Truth",
+    "about",
     "balance",
     "car",
     "census_like",
     "connect4",
     "describe",
     "factorial",
+    "fetch",
+    "here",
     "housebreaks",
     "load",
     "nursery",
@@ -74,30 +86,65 @@ MADE = {
     "factorial": Made(factorial, "Every combination of values once; options levels=3,3,4."),
     "random-tree": Made(random_tree, "Rows drawn from a random density tree; options rows, sizes, leaves, seed."),
 }
-NAMES = tuple(MADE)
+NAMES = (*MADE, *PUBLISHED)
+
+
+def about(name: str) -> Made | Published:
+    """What is known of a data set without loading it."""
+    if name not in NAMES:
+        raise DataError(f"There is no data set {name!r}. Known: {', '.join(NAMES)}.")
+    return MADE[name] if name in MADE else PUBLISHED[name]
 
 
 def describe(name: str) -> str:
-    """One line about a data set."""
-    return _known(name).description
+    """One line about a data set.
+
+    >>> describe("mushroom")
+    'UCI Mushroom; with the class, without rows that miss a value.'
+    """
+    return about(name).description
 
 
-def load(name: str, **options: Any) -> polars.DataFrame:
-    """A data set by name.
+def here(name: str, folder: str | Path | None = None) -> bool:
+    """Whether a data set can be loaded without the network: it is made on the spot, or its files are there.
+
+    >>> here("titanic")
+    True
+    """
+    known = about(name)
+    return isinstance(known, Made) or find(known, places(folder)) is not None
+
+
+def fetch(name: str, folder: str | Path | None = None) -> None:
+    """Have a published data set on this machine: look for it as :func:`load` does, and fetch it if it is not there."""
+    known = about(name)
+    if isinstance(known, Published) and not here(name, folder):
+        _fetch(known, home(folder))
+
+
+def load(name: str, folder: str | Path | None = None, **options: Any) -> polars.DataFrame:
+    """A data set by name, prepared as the paper did.
+
+    Published sets are read from ``folder``, from the folder in the environment variable ``SPARSEDENSITY_DATA`` or from
+    the cache of this machine, whichever has them first, in their published form or as prepared tables. What none of
+    them has is fetched, which is said on standard error, and kept in the first that can be written. Whatever was read
+    is held against the counts that the paper prints and against a digest. Of a published set ``rows`` gives the first.
 
     >>> load("factorial", levels=(2, 3)).height
     6
     """
-    known = _known(name)
+    known = about(name)
+    make = known.make if isinstance(known, Made) else partial(_published, known, folder)
     try:
-        made = known.make(**options)
+        signature(make).bind(**options)
     except TypeError:
         raise DataError(f"{name!r} does not take the options {', '.join(options)}. {describe(name)}") from None
+    made = make(**options)
     frame: polars.DataFrame = made.frame if isinstance(made, Truth) else made
     return frame
 
 
-def _known(name: str) -> Made:
-    if name not in MADE:
-        raise DataError(f"There is no data set {name!r}. Known: {', '.join(NAMES)}.")
-    return MADE[name]
+def _published(known: Published, folder: str | Path | None, rows: int | None = None) -> polars.DataFrame:
+    check_limit("rows", rows)
+    found = find(known, places(folder)) or Found(known, (_fetch(known, home(folder)),))
+    return found.read()[:rows]

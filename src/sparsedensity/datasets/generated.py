@@ -12,6 +12,7 @@ import polars as pl
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
+from sparsedensity.problem import check_whole
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats
@@ -62,8 +63,8 @@ def random_tree(
     ((100, 2), 3)
     """
     sizes = _sizes("sizes", sizes)
-    if rows < 1 or leaves < 1:
-        raise ParameterError("rows and leaves", (rows, leaves), "whole numbers of 1 or more")
+    check_whole("rows", rows)
+    check_whole("leaves", leaves)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature.nominal(f"x{i + 1}", range(size)) for i, size in enumerate(sizes)))
     tree = _grow(domain, leaves, rng)

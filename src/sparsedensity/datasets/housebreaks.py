@@ -13,7 +13,7 @@ import numpy as np
 
 from sparsedensity.datasets.generated import Truth, draw
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.errors import ParameterError
+from sparsedensity.problem import check_whole
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 
@@ -70,8 +70,7 @@ def housebreaks(rows: int = HOUSEBREAK_ROWS, seed: int = 0) -> Truth:
     >>> truth.frame["premise"].value_counts(sort=True)["premise"][0]
     'residence'
     """
-    if rows < 1:
-        raise ParameterError("rows", rows, "a whole number of 1 or more")
+    check_whole("rows", rows)
     domain = Domain(tuple(Feature.nominal(name, values) for name, values in VALUES.items()))
     splits: list[Split] = []
     leaves = list(_read(STORY, domain, splits))

@@ -24,7 +24,7 @@ class PaperSet:
     pairs: int
     """Feature-value pairs: the values of all features, counted together."""
     name: str | None = None
-    """What :func:`sparsedensity.datasets.load` calls it; ``None`` where it is not public."""
+    """What :func:`sparsedensity.datasets.load` calls it; ``None`` where it has no loader."""
     stand_in: str | None = None
     """Something like it, of known truth, for where it is not to be had."""
     options: Mapping[str, int] = field(default_factory=dict, hash=False)
