@@ -1,4 +1,4 @@
-"""The page of all measurements, docs/benchmarks.md, from what ``make bench`` and ``reproduce`` left: nothing by hand."""
+"""The page of all measurements, docs/benchmarks.md, from what ``make bench`` and ``reproduce`` left."""
 
 import importlib
 import inspect

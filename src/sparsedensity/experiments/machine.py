@@ -33,8 +33,8 @@ class Machine:
         libraries = ", ".join(f"{name} {number}" for name, number in self.libraries)
         cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
         return (
-            f"{self.processor}, {cores}, {self.system}; sparsedensity {self.sparsedensity}{commit}; "
-            f"Python {self.python}, {libraries}"
+            f"{self.processor}, {cores}, {self.system}; sparsedensity {self.sparsedensity}{commit}; Python "
+            f"{self.python}, {libraries}"
         )
 
     @classmethod

@@ -44,14 +44,14 @@ def paper_table(name: str, folder: Path | None) -> tuple[pl.DataFrame, str]:
     described = DATA_SETS[name]
     if described.name is not None:
         try:
-            frame = load(described.name, folder)
+            frame = datasets.load(described.name, folder)
             return frame[: described.options.get("rows", frame.height)], ""
         except DataError:
             if described.stand_in is None:
                 raise
     assert described.stand_in is not None
     why = "the table is private" if described.name is None else "the published file is not here"
-    frame = datasets.load(described.stand_in, **described.options)
+    frame = datasets.load(described.stand_in, None, **described.options)
     return frame, f"{described.stand_in}, rows of a known truth, because {why}"
 
 
@@ -60,8 +60,3 @@ def check_public(name: str) -> None:
     described = DATA_SETS[name]
     if described.name is None and described.stand_in is None:
         raise DataError(f"{described.title}: the paper's table is not public.")
-
-
-def load(name: str, folder: Path | None) -> pl.DataFrame:
-    """A set by name, a published one from a folder if one is given."""
-    return datasets.load(name) if folder is None else datasets.load(name, folder=folder)

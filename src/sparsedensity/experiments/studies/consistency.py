@@ -38,8 +38,7 @@ def study(setting: Setting) -> Study:
         "consistency",
         "Distance to the truth as rows grow",
         f"{trees} random trees of {LEAVES} leaves over {len(SIZES)} features ({points:,} points) are the truth. The "
-        "distance "
-        "between the true and the fitted density is exact: a sum over every point.",
+        "distance between the true and the fitted density is exact: a sum over every point.",
         tuple(_sentences(found, rows)),
         (_table(found, rows),),
         (_chart(found, rows),),
@@ -80,8 +79,7 @@ def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequ
     said = [
         (
             f"At {last:,} rows our tree is exactly the true one for {kept} of {trees} trees, leaf by leaf; its mean "
-            "distance to "
-            f"the truth is {ours:.2g} in total variation."
+            f"distance to the truth is {ours:.2g} in total variation."
         )
     ]
     for other in (HISTOGRAM, DET):
@@ -90,16 +88,14 @@ def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequ
             a["variation"] < b["variation"] for n in rows for a, b in zip(found[LEAF, n], found[other, n], strict=True)
         )
         said.append(
-            f"{other}: {ratio:.2g} times that distance at {last:,} rows. Our tree is closer "
-            "to the "
-            f"truth in {closer} of {trees * len(rows)} pairs of a tree and a number of rows."
+            f"{other}: {ratio:.2g} times that distance at {last:,} rows. Our tree is closer to the truth in {closer} "
+            f"of {trees * len(rows)} pairs of a tree and a number of rows."
         )
     if len(rows) > 2:
         said.append(
             f"From {rows[2]:,} rows on the distance of our tree falls as rows to the power "
-            f"{_slope(found, LEAF, rows[2:]):.2f}, "
-            f"that of the histogram as rows to the power {_slope(found, HISTOGRAM, rows[2:]):.2f}; the best "
-            "possible is −0.5, "
+            f"{_slope(found, LEAF, rows[2:]):.2f}, that of the histogram as rows to the power "
+            f"{_slope(found, HISTOGRAM, rows[2:]):.2f}; the best possible is −0.5, "
             "the error of counting.".replace("power -", "power −")
         )
     return said
@@ -135,10 +131,8 @@ def _table(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence
     notes = (
         (
             f"Means over the trees. The true trees have up to {LEAVES} leaves; neighbours of nearly the same density "
-            "cannot be "
-            "told apart from few rows, and a tree that joins them is not counted as the true one. The paper proves "
-            "consistency "
-            "and prints no numbers."
+            "cannot be told apart from few rows, and a tree that joins them is not counted as the true one. The paper "
+            "proves consistency and prints no numbers."
         ),
     )
     return Table("distances", "Mean distance to the truth", columns, tuple(lines), notes)

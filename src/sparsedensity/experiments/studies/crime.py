@@ -111,10 +111,9 @@ def study(setting: Setting) -> Study:
     return Study(
         "crime",
         "Housebreaks, with a truth that is known",
-        "The police's table of 3,739 housebreaks is private. Ours has its features and values and comes from a "
-        "tree that we "
-        f"know ({truth.tree.n_leaves} leaves, with the densities that the paper quotes), so every sentence can be held "
-        "against the truth.",
+        "The police's table of 3,739 housebreaks is private. Ours has its features and values and comes from a tree "
+        f"that we know ({truth.tree.n_leaves} leaves, with the densities that the paper quotes), so every sentence "
+        "can be held against the truth.",
         tuple(_sentences(fits, logs, points, truth)),
         (_story(points, ours), _quoted(points, ours), _recovery(fits, logs, points, truth), *compared.tables),
         (
@@ -152,17 +151,15 @@ def _sentences(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points,
     )
     return [
         (
-            f"The leaf-sparse tree has {tree.n_leaves_} leaves and took {seconds:.2f} s"
-            f"{', with a proof that none is better' if tree.search_.proven else ''}; the truth has "
-            f"{truth.tree.n_leaves}. The "
-            f"paper's tree of the real housebreaks has {QUOTED['crime, leaves'].value:.0f} leaves and took around "
-            f"{QUOTED['crime, seconds of a tree'].value} s."
+            f"The leaf-sparse tree has {tree.n_leaves_} leaves and took {seconds:.2f} "
+            f"s{', with a proof that none is better' if tree.search_.proven else ''}; the truth has "
+            f"{truth.tree.n_leaves}. The paper's tree of the real housebreaks has {QUOTED['crime, leaves'].value:.0f} "
+            f"leaves and took around {QUOTED['crime, seconds of a tree'].value} s."
         ),
         f"{holds} of {len(CLAIMS)} sentences of the paper's story come out of our tree as they are in the truth.",
         (
             f"Closest to the truth, in total variation, is the {closest.lower()} ({away[closest]:.3f}); the full "
-            "histogram of "
-            f"{QUOTED['crime, bins of the histogram'].value:,.0f} bins is at {away[HISTOGRAM]:.3f}."
+            f"histogram of {QUOTED['crime, bins of the histogram'].value:,.0f} bins is at {away[HISTOGRAM]:.3f}."
         ),
     ]
 
@@ -202,8 +199,7 @@ def _quoted(points: Points, ours: Any) -> Table:
     notes = (
         (
             "The truth was made from the paper's numbers where it quotes them, so agreement with it is recovery, not "
-            "luck; the "
-            "first number of the paper is an upper bound."
+            "luck; the first number of the paper is an upper bound."
         ),
     )
     return Table("quoted", "The densities that the paper quotes", columns, tuple(rows), notes)

@@ -37,9 +37,8 @@ def study(setting: Setting) -> Study:
     return Study(
         "lists",
         "Rule lists of the Titanic",
-        "The best list for 2, 4 and 7 expected rules (2 expected conditions, at most two in a rule, pseudocount "
-        "1), and "
-        "the best list of every length.",
+        "The best list for 2, 4 and 7 expected rules (2 expected conditions, at most two in a rule, pseudocount 1), "
+        "and the best list of every length.",
         tuple(_sentences(best, sizes)),
         (_lengths(rows, told), _quoted(best[4])),
         (
@@ -61,10 +60,10 @@ def _sentences(best: dict[int, Any], sizes: list[int]) -> list[str]:
     which = "one and the same list" if one else "different lists"
     return [
         (
-            f"For 2, 4 and 7 expected rules the best is {which} of {' or '.join(map(str, sizes))} rules"
-            f"{', proven' if proven else ''}: on 2,201 rows the data outweigh the prior. The paper reports lists "
-            "that get "
-            "longer with the prior; under each of the three priors a shorter list scores lower, as the table shows."
+            f"For 2, 4 and 7 expected rules the best is {which} of {' or '.join(map(str, sizes))} "
+            f"rules{', proven' if proven else ''}: on 2,201 rows the data outweigh the prior. The paper reports lists "
+            "that get longer with the prior; under each of the three priors a shorter list scores lower, as the table "
+            "shows."
         ),
         "Who wants a shorter list asks for it: max_rules is a limit that the search optimises under.",
     ]
@@ -108,9 +107,8 @@ def _lengths(rows: list[list[Cell]], told: list[Cell]) -> Table:
     )
     notes = (
         (
-            "The paper draws its three lists as pictures. Its text gives only the first two rules of one of them, "
-            "so only "
-            "those can be scored, as a list of two rules; the whole list scores higher than that row."
+            "The paper draws its three lists as pictures. Its text gives only the first two rules of one of them, so "
+            "only those can be scored, as a list of two rules; the whole list scores higher than that row."
         ),
     )
     return Table("lengths", "The best list of every length", columns, (*map(tuple, rows), tuple(told)), notes)

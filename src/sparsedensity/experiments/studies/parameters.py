@@ -25,8 +25,7 @@ def study(setting: Setting) -> Study:
         "parameters",
         "Best priors and sizes",
         "For every set and method the prior with the highest likelihood of the validation rows, and the number of "
-        "leaves "
-        "(of rules, for lists) of that model. The fits are those of the run-time study.",
+        "leaves (of rules, for lists) of that model. The fits are those of the run-time study.",
         tuple(_sentences(measured)),
         (_table(measured, absent), _spread(measured)),
         (_chart(measured),),
@@ -42,16 +41,14 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
         limit = MOST_RULES if method == "list" else MOST_LEAVES
         bound = sum(grid.best.size >= limit for grid in own)
         said.append(
-            f"{title}: our best model is larger than the paper's on {larger} of {len(own)} sets and "
-            "smaller on "
+            f"{title}: our best model is larger than the paper's on {larger} of {len(own)} sets and smaller on "
             f"{smaller}; on {bound} it has as many {'rules' if method == 'list' else 'leaves'} as the limit of "
             f"{limit} allows."
         )
     flat = [grid for grid in measured if _range(grid) < 0.001]
     said.append(
         f"In {len(flat)} of {len(measured)} searches the parameters make a difference of less than 0.001 in "
-        "log-likelihood "
-        "per validation row: which prior is best says little there."
+        "log-likelihood per validation row: which prior is best says little there."
     )
     return said
 
@@ -77,10 +74,8 @@ def _table(measured: Sequence[Grid], absent: Sequence[Absent]) -> Table:
     notes = (
         (
             "The prior of a list is expected rules / expected conditions. Sizes differ for two reasons: the authors' "
-            "search "
-            "stops earlier, at trees of a lower posterior, and ours optimises under a limit that binds where there are "
-            "many "
-            "features, because many rows outweigh any of these priors."
+            "search stops earlier, at trees of a lower posterior, and ours optimises under a limit that binds where "
+            "there are many features, because many rows outweigh any of these priors."
         ),
         *_nothing_to_find(measured),
         *(one.why for one in absent),

@@ -39,10 +39,10 @@ def study(setting: Setting) -> Study:
         "runtime",
         "Run time on the paper's 17 data sets",
         "As in the paper: every method is fitted to the training rows with every parameter of its grid (3 for "
-        "leaf-sparse "
-        "trees, 2 for branch-sparse trees, 6 for rule lists). The seconds of the best parameters, by the likelihood of "
-        f"the validation rows, and of all of them together. Ours are wall-clock seconds with {setting.jobs} "
-        f"thread{'s' if setting.jobs > 1 else ''}, after compiling, from a table in memory to a fitted model.",
+        "leaf-sparse trees, 2 for branch-sparse trees, 6 for rule lists). The seconds of the best parameters, by the "
+        "likelihood of the validation rows, and of all of them together. Ours are wall-clock seconds with "
+        f"{setting.jobs} thread{'s' if setting.jobs > 1 else ''}, after compiling, from a table in memory to a fitted "
+        "model.",
         tuple(_sentences(measured)),
         (_seconds(measured, absent, limit), _details(measured)),
         (_chart(measured),),
@@ -63,9 +63,8 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
     fits = sum(len(grid.tried) for grid in measured)
     said = [
         (
-            f"The whole parameter search on {len(sets)} sets takes us {_time(total)}; the paper's seconds for the same "
-            "sets "
-            f"add up to {_time(theirs)}, on another machine."
+            f"The whole parameter search on {len(sets)} sets takes us {_time(total)}; the paper's seconds for the "
+            f"same sets add up to {_time(theirs)}, on another machine."
         ),
         f"{proven} of {fits} fits end with a proof that no better model exists; the paper's search proves nothing.",
     ]
@@ -73,9 +72,8 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
         ratios = _ratios(measured, method)
         slower = sum(ratio < 1 for ratio in ratios)
         said.append(
-            f"{title}: the paper's seconds are {_times(geometric_mean(ratios))} times ours in the "
-            "geometric mean "
-            f"over the sets (from {_times(min(ratios))} to {_times(max(ratios))} times); "
+            f"{title}: the paper's seconds are {_times(geometric_mean(ratios))} times ours in the geometric mean over "
+            f"the sets (from {_times(min(ratios))} to {_times(max(ratios))} times); "
             + (f"we are slower on {slower} of {len(ratios)}." if slower else "we are faster on every one.")
         )
     return said
@@ -97,19 +95,14 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
     stand_ins = {grid.name: grid.stands_in for grid in measured if grid.stands_in}
     notes = [
         (
-            "Best: one fit with the best parameters. All: the whole parameter search. Leaf is the leaf-sparse "
-            "tree, branch the "
-            "branch-sparse tree, list the rule list."
+            "Best: one fit with the best parameters. All: the whole parameter search. Leaf is the leaf-sparse tree, "
+            "branch the branch-sparse tree, list the rule list."
         ),
         (
             f"One fit each, where the paper averages five. Our searches are stopped after {limit:g} s (reading, "
-            "scoring "
-            "and "
-            f"what cannot be stopped come on top); trees have at most {MOST_LEAVES} leaves, as the authors' program, "
-            "and lists at "
-            f"most {MOST_RULES} rules, as the longest of the paper. A search that ends earlier has proven its model or "
-            "has stopped "
-            "improving."
+            f"scoring and what cannot be stopped come on top); trees have at most {MOST_LEAVES} leaves, as the "
+            f"authors' program, and lists at most {MOST_RULES} rules, as the longest of the paper. A search that ends "
+            "earlier has proven its model or has stopped improving."
         ),
         "The paper's seconds are from a cluster of its university; a machine of 2015 (i7-6700) gave it about the same.",
         "The paper's random splits are not published: ours have its sizes.",
@@ -157,8 +150,7 @@ def _details(measured: Sequence[Grid]) -> Table:
     notes = (
         (
             "The fit of the best parameters. 99.9 % of the gain: when the log posterior was within a thousandth of "
-            "what the "
-            "search gained over its first look."
+            "what the search gained over its first look."
         ),
     )
     return Table("fits", "How the best fits ended", columns, rows, notes)

@@ -33,10 +33,9 @@ def study(setting: Setting) -> Study:
     return Study(
         "titanic",
         "The Titanic",
-        "2,201 people by class, sex and age. The leaf-sparse tree has 8 expected leaves and pseudocount 2, the "
-        "lists 2, 4 and "
-        "7 expected rules, 2 expected conditions and pseudocount 1. All methods are compared in five folds, their "
-        "parameters chosen by nested cross-validation from the paper's grids.",
+        "2,201 people by class, sex and age. The leaf-sparse tree has 8 expected leaves and pseudocount 2, the lists "
+        "2, 4 and 7 expected rules, 2 expected conditions and pseudocount 1. All methods are compared in five folds, "
+        "their parameters chosen by nested cross-validation from the paper's grids.",
         tuple(_sentences(tree, lists, compared)),
         (
             _leaves(tree.model),
@@ -70,19 +69,17 @@ def _sentences(tree: Fit, lists: dict[int, Fit], compared: Performance) -> list[
     return [
         (
             f"The leaf-sparse tree has {model.n_leaves_} leaves and a log posterior of "
-            f"{model.log_posterior_:,.2f}{proven}, "
-            f"found in {tree.seconds:.2f} s."
+            f"{model.log_posterior_:,.2f}{proven}, found in {tree.seconds:.2f} s."
         ),
         (
             "For 2, 4 and 7 expected rules the best list is "
-            f"{'one and the same' if _same(lists) else 'not the same'}, of "
-            f"{sizes} rules: the data outweigh the prior, and whoever wants a shorter list asks for one with max_rules."
+            f"{'one and the same' if _same(lists) else 'not the same'}, of {sizes} rules: the data outweigh the "
+            "prior, and whoever wants a shorter list asks for one with max_rules."
         ),
         (
             f"Held out, the leaf-sparse tree has {ours:.4f} per row, the list {rules:.4f}, DET {det:.4f}: the tree is "
             f"{'above' if ours > det else 'below'} DET by {abs(ours - det):.4f}. The paper found that its methods "
-            "perform well "
-            "and that DET has worse log-likelihood; its DET works on one-hot columns, ours on categories."
+            "perform well and that DET has worse log-likelihood; its DET works on one-hot columns, ours on categories."
         ),
     ]
 
@@ -104,8 +101,7 @@ def _leaves(tree: Any) -> Table:
     notes = (
         (
             "Of the leaves of its tree the paper's text tells one, the children in 3rd class; it fits 1,761 training "
-            "rows, we fit "
-            "all 2,201."
+            "rows, we fit all 2,201."
         ),
     )
     return Table("leaves", "The leaves of the tree", columns, tuple(rows), notes)
@@ -136,8 +132,7 @@ def _quoted(people: pl.DataFrame, tree: Any, rules: Any) -> Table:
     notes = (
         (
             "Densities are means over what the event leaves free. The paper's numbers are of its training rows, which "
-            "are not "
-            "published as such; posterior means are a little nearer to uniform than counts."
+            "are not published as such; posterior means are a little nearer to uniform than counts."
         ),
     )
     return Table("quoted", "The numbers that the paper quotes", columns, tuple(rows), notes)
@@ -166,8 +161,7 @@ def _lists(lists: dict[int, Fit], people: pl.DataFrame) -> Table:
     notes = (
         (
             "The paper draws its three lists as pictures, longer for more expected rules. The study of lists has the "
-            "best list of "
-            "every length."
+            "best list of every length."
         ),
     )
     return Table("lists", "The lists", columns, rows, notes)
