@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import cache
 from typing import Any, NamedTuple
 
 from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
@@ -29,12 +30,13 @@ def fit(model: Any, X: Any, sample_weight: Any = None) -> Fit:
     return Fit(model, seconds)
 
 
+@cache
 def warm_up(jobs: int = 1) -> None:
     """Compile every search: that is done once for a machine, and is not what is measured."""
     people = datasets.load("titanic")
     for kind in (LeafSparseTree, BranchSparseTree, SparseRuleList):
         for search in ("auto", "anneal"):
-            fit(kind(search=search, time_limit=1.0, n_jobs=jobs), people)
+            fit(kind(search=search, time_limit=0.5, n_jobs=jobs), people)
 
 
 Divided = frozenset[frozenset[tuple[str, frozenset[Any]]]]

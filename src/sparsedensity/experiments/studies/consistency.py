@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from sparsedensity import GreedyTree, Histogram, LeafSparseTree, datasets
 from sparsedensity.experiments.distances import distances
@@ -21,6 +22,7 @@ LEAVES = 15
 TREES, QUICK_TREES = 10, 2
 ROWS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_ROWS = (100, 1_000)
+QUICK_SECONDS = 0.5
 DISTANCES = {"variation": "total variation", "divergence": "Kullback-Leibler divergence"}
 
 
@@ -30,7 +32,7 @@ def study(setting: Setting) -> Study:
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for seed in range(trees):
         for n in rows:
-            part = setting.part(f"tree {seed}, {n:,} rows", lambda seed=seed, n=n: _distances(seed, n, setting.jobs))  # type: ignore[misc]
+            part = setting.part(f"tree {seed}, {n:,} rows", lambda seed=seed, n=n: _distances(seed, n, setting))  # type: ignore[misc]
             for method, own in part.items():
                 found.setdefault((method, n), []).append(own)
     points = math.prod(SIZES)
@@ -45,24 +47,26 @@ def study(setting: Setting) -> Study:
     )
 
 
-def methods(jobs: int) -> dict[str, Any]:
+def methods(setting: Setting) -> dict[str, Any]:
     """What is compared, each as it comes."""
+    limit = QUICK_SECONDS if setting.quick else None
     return {
-        LEAF: LeafSparseTree(random_state=0, n_jobs=jobs),
+        LEAF: LeafSparseTree(random_state=0, n_jobs=setting.jobs, time_limit=limit),
         DET: GreedyTree(criterion="ise", max_leaves=None),
         HISTOGRAM: Histogram(),
     }
 
 
-def _distances(seed: int, n: int, jobs: int) -> dict[str, Any]:
+def _distances(seed: int, n: int, setting: Setting) -> dict[str, Any]:
     """How far every method is from one truth, after so many rows."""
     truth = datasets.random_tree(rows=n, sizes=SIZES, leaves=LEAVES, seed=seed)
     points = np.indices(SIZES).reshape(len(SIZES), -1).T
     log_truth = truth.log_density(points.astype(truth.codes.dtype))
+    everywhere = pl.DataFrame(points, schema=list(truth.domain.names), orient="row")
     found = {}
-    for name, model in methods(jobs).items():
+    for name, model in methods(setting).items():
         fitted = fit(model.set_params(domain=truth.domain), truth.frame).model
-        found[name] = {**distances(log_truth, fitted.score_samples(points)), "leaves": fitted.n_leaves_}
+        found[name] = {**distances(log_truth, fitted.score_samples(everywhere)), "leaves": fitted.n_leaves_}
         if name == LEAF:
             found[name]["recovered"] = _regions(fitted.structure_) == _regions(truth.tree)
     return found

@@ -18,6 +18,7 @@ from sparsedensity.experiments.study import Cell, Column, Picture, Setting, Stud
 from sparsedensity.report.words import percent
 
 Event = Mapping[str, Sequence[str]]
+QUICK_SECONDS = 0.3
 
 HOME: Event = {"premise": ["residence"]}
 QUIET: Event = {**HOME, "ransacked": ["no"]}
@@ -129,7 +130,7 @@ def _methods(domain: Any, setting: Setting) -> dict[str, Any]:
     best = BEST["crime"]
     searched: dict[str, Any] = {"domain": domain, "random_state": 0, "n_jobs": setting.jobs}
     if setting.quick:
-        searched["time_limit"] = 1.0
+        searched["time_limit"] = QUICK_SECONDS
     rules: dict[str, Any] = {"expected_conditions": best.expected_conditions, "max_rules": best.rules}
     return {
         LEAF: LeafSparseTree(best.expected_leaves, **searched),

@@ -93,8 +93,8 @@ def _sentences(found: Mapping[str, list[dict[str, float]]], draws: int) -> list[
     times = sum(bool(draw["recovered"]) for draw in found[LEAF])
     said = [
         (
-            f"The leaf-sparse tree finds exactly the six leaves in {times} of {draws} draws. The paper shows one half on "
-            "which it does."
+            f"The leaf-sparse tree finds exactly the six leaves in {times} of {draws} draws. The paper shows one half "
+            "on which it does."
         )
     ]
     printed = QUOTED["simulated, leaves of DET"].value
