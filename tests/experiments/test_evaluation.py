@@ -35,7 +35,7 @@ def numbers(evaluation):
     return [(f.method, f.fold, dict(f.parameters), f.leaves, f.log_likelihood, f.rows) for f in evaluation.folds]
 
 
-class Interrupted(BaseEstimator):
+class Interrupted(BaseEstimator):  # type: ignore[misc]
     """An estimator that is interrupted at its third fit, and then has half a model, as ours have."""
 
     fits = 0
