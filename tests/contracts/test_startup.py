@@ -49,7 +49,9 @@ def test_the_domain_can_be_declared_without_anything_heavy():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["fit", "--help"], ["show", "--help"], ["score", "--help"]], ids=" ".join
+    "arguments",
+    [["--help"], ["--version"], ["fit", "--help"], ["show", "--help"], ["score", "--help"], ["evaluate", "--help"]],
+    ids=" ".join,
 )
 def test_asking_for_help_loads_nothing_heavy(arguments):
     call = f"import sys; sys.argv = ['sparsedensity', *{arguments!r}]; from sparsedensity.cli import main; main()"

@@ -22,7 +22,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
@@ -184,7 +184,8 @@ def evaluate(
     splits = folds_of(rows.weights, folds, seed, "folds")
     folds_of(splits[0].train, inner, seed, "inner")
     ready = {name: readied(name, method, rows.domain) for name, method in methods.items()}
-    file = FoldFile(keep, {"table": rows.fingerprint, "folds": len(splits), "inner": inner, "seed": seed})
+    belongs = {"table": rows.fingerprint, "folds": len(splits), "inner": int(inner), "seed": seed}
+    file = FoldFile(keep, belongs, [field.name for field in fields(Fold)])
     made_by = {name: _made_by(method) for name, method in methods.items()}
     tasks = [Task(name, method, fold) for name, method in ready.items() for fold in range(len(splits))]
     found = {task[::2]: Fold(**kept) for task in tasks if (kept := file.get(task.name, task.fold, made_by[task.name]))}
@@ -193,7 +194,7 @@ def evaluate(
     tell(len(found), len(tasks))
     for fold in in_any_order(partial(_held_out, rows, splits, inner, seed), left, jobs):
         found[fold.method, fold.fold] = fold
-        file.add(fold.method, fold.fold, made_by[fold.method], asdict(fold))
+        file.add(asdict(fold), made_by[fold.method])
         tell(len(found), len(tasks))
     return Evaluation(tuple(found[task[::2]] for task in tasks))
 

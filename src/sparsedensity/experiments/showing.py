@@ -74,7 +74,7 @@ def _cells(summary: Summary) -> list[str]:
 def scatter(evaluation: Evaluation) -> str:
     """Log-likelihood per held-out row against the number of leaves, a point a fold; sizes on a log scale.
 
-    A method far below all others is named at the foot of the picture instead of drawn.
+    A method far below all others is named and not drawn: it would squeeze them into one line.
     """
     drawn = [method for method in evaluation.methods if _fits(evaluation, method)]
     axes = _Axes([fold for method in drawn for fold in evaluation.of(method)])
@@ -82,7 +82,7 @@ def scatter(evaluation: Evaluation) -> str:
     shapes: list[Shape] = [*_frame(axes, height)]
     for number, method in enumerate(evaluation.methods):
         y = TOP + 10 + ROW * number
-        note = "" if method in drawn else " (below the picture)"
+        note = "" if method in drawn else " (far below)"
         shapes += [
             *_mark(WIDTH - RIGHT + 24, y, number),
             Text(WIDTH - RIGHT + 38, y, f"{method}{note}", "ink", size=11),
