@@ -1,4 +1,4 @@
-"""Tables that are made on the spot: equal to what was published, or drawn from the truth they carry."""
+"""Tables that are made on the spot: equal to the paper's, or drawn from the truth they carry."""
 
 import math
 
@@ -33,7 +33,7 @@ def test_a_made_table_has_the_counts_that_the_paper_prints(name):
 
 
 @pytest.mark.parametrize("name", ["balance", "car", "nursery", "connect4"])
-def test_a_made_table_is_the_published_one(name):
+def test_a_made_table_is_the_one_beside_the_paper(name):
     assert datasets.load(name).cast(pl.String).equals(prepared(name))
 
 

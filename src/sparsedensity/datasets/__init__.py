@@ -22,15 +22,12 @@ from sparsedensity.datasets.bundled import simulated, titanic
 from sparsedensity.datasets.census import CENSUS_ROWS, census_like
 from sparsedensity.datasets.connect4 import connect4
 from sparsedensity.datasets.designs import balance, car, nursery
-from sparsedensity.datasets.fetching import FetchError
-from sparsedensity.datasets.fetching import fetch as _fetch
-from sparsedensity.datasets.generated import Truth, factorial, random_tree
+from sparsedensity.datasets.generated import Truth, check_count, factorial, random_tree
 from sparsedensity.datasets.housebreaks import HOUSEBREAK_ROWS, housebreaks
 from sparsedensity.datasets.paper import PAPER, PaperSet
 from sparsedensity.datasets.places import Found, find, home, places
 from sparsedensity.datasets.published import PUBLISHED, Published
 from sparsedensity.errors import DataError
-from sparsedensity.problem import check_limit
 
 if TYPE_CHECKING:
     import polars
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMES",
     "PAPER",
-    "FetchError",
     "PaperSet",
     "Truth",
     "about",
@@ -119,7 +115,7 @@ def fetch(name: str, folder: str | Path | None = None) -> None:
     """Have a published data set on this machine: look for it as :func:`load` does, and fetch it if it is not there."""
     known = about(name)
     if isinstance(known, Published) and not here(name, folder):
-        _fetch(known, home(folder))
+        _fetched(known, folder)
 
 
 def load(name: str, folder: str | Path | None = None, **options: Any) -> polars.DataFrame:
@@ -145,6 +141,13 @@ def load(name: str, folder: str | Path | None = None, **options: Any) -> polars.
 
 
 def _published(known: Published, folder: str | Path | None, rows: int | None = None) -> polars.DataFrame:
-    check_limit("rows", rows)
-    found = find(known, places(folder)) or Found(known, (_fetch(known, home(folder)),))
+    if rows is not None:
+        check_count("rows", rows)
+    found = find(known, places(folder)) or Found(known, (_fetched(known, folder),))
     return found.read()[:rows]
+
+
+def _fetched(known: Published, folder: str | Path | None) -> Path:
+    from sparsedensity.datasets import fetching  # what it needs of the network, most never need
+
+    return fetching.fetch(known, home(folder))

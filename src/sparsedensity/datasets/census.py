@@ -12,9 +12,8 @@ import itertools
 
 import numpy as np
 
-from sparsedensity.datasets.generated import Truth
+from sparsedensity.datasets.generated import Truth, check_count
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.problem import check_whole
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes
@@ -50,8 +49,8 @@ def census_like(rows: int = CENSUS_ROWS, seed: int = 0, leaves: int = 400) -> Tr
     >>> truth.frame.shape, sum(truth.domain.sizes), truth.tree.n_leaves
     ((1000, 68), 396, 400)
     """
-    check_whole("rows", rows)
-    check_whole("leaves", leaves)
+    check_count("rows", rows)
+    check_count("leaves", leaves)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature.nominal(name, CODED.get(name, range(size))) for name, size in SIZES.items()))
     tree, probabilities = _grow(domain, leaves, rng)

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote, urlsplit
 
 from sparsedensity.datasets.places import VARIABLE, find_form, wanted
-from sparsedensity.datasets.published import File, Published, file_name
-from sparsedensity.errors import DataError
+from sparsedensity.datasets.published import File, Form, Published, file_name
+from sparsedensity.errors import DataError, FetchError
 from sparsedensity.version import __version__
 
 MIRROR = "SPARSEDENSITY_MIRROR"
@@ -28,10 +28,6 @@ KEPT = "prepared.parquet"
 BLOCK = 1 << 16
 PATIENCE = 30.0
 """Seconds without an answer after which an address counts as unreachable."""
-
-
-class FetchError(DataError):
-    """A set is not on this machine and cannot be fetched."""
 
 
 def fetch(record: Published, home: Path) -> Path:
@@ -53,13 +49,15 @@ def fetch(record: Published, home: Path) -> Path:
 
 
 def _prepared(record: Published, folder: Path) -> Path:
-    """Go through the forms of a set until one arrives and is what it should be; the reason is that of the first."""
+    """Try one way after the other until a table arrives and is what it should be; the reason is that of the first."""
     reasons = []
-    for form in record.forms:
+    for number, (form, addresses) in enumerate(_ways(record)):
+        place = folder / str(number)
+        place.mkdir()
         try:
-            for file in form.files:
-                _fetch_file(file, folder)
-            found = find_form(record, form, folder)
+            for address in addresses:
+                download(address, place / file_name(address))
+            found = find_form(record, form, place)
             assert found is not None
             found.read("what arrived").write_parquet(folder / KEPT)
             return folder / KEPT
@@ -68,19 +66,11 @@ def _prepared(record: Published, folder: Path) -> Path:
     raise reasons[0]
 
 
-def _fetch_file(file: File, folder: Path) -> None:
-    """Go through the addresses of a file until one gives it; the reason is that of the first."""
-    reasons = []
-    for address in _addresses(file):
-        target = folder / file_name(address)
-        if target.exists():  # an archive that has several files of a form
-            return
-        try:
-            download(address, target)
-            return
-        except DataError as error:
-            reasons.append(error)
-    raise reasons[0]
+def _ways(record: Published) -> Iterator[tuple[Form, list[str]]]:
+    """Every form with the first address of each of its files, then with the second; an archive of several only once."""
+    for form in record.forms:
+        for addresses in zip(*map(_addresses, form.files), strict=True):
+            yield form, list(dict.fromkeys(addresses))
 
 
 def _addresses(file: File) -> tuple[str, ...]:
@@ -95,19 +85,26 @@ def download(address: str, target: Path) -> None:
         raise DataError(f"{address} is neither http nor https.")
     sys.stderr.write(f"fetching {address}\n")
     part = target.with_name(f"{target.name}.part")
-    request = urllib.request.Request(address, headers={"User-Agent": f"sparsedensity/{__version__}"})  # noqa: S310
     try:
-        with _opener().open(request, timeout=PATIENCE) as answer, part.open("wb") as file:
+        with _answer(address) as answer, part.open("wb") as file:
             _copy(answer, file, address)
         part.replace(target)
-    except HTTPError as error:
-        raise DataError(f"{address} answers {error.code} {error.reason}.") from None
-    except URLError as error:
-        raise DataError(f"{address} cannot be reached ({_reason(error)}).") from None
-    except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
-        raise DataError(f"{address} broke off ({_reason(error)}).") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _answer(address: str) -> http.client.HTTPResponse:
+    """The beginning of what a server sends."""
+    request = urllib.request.Request(address, headers={"User-Agent": f"sparsedensity/{__version__}"})  # noqa: S310
+    try:
+        answer: http.client.HTTPResponse = _opener().open(request, timeout=PATIENCE)
+        return answer
+    except HTTPError as error:
+        raise DataError(f"{address} answers {error.code} {error.reason}.") from None
+    except OSError as error:
+        raise DataError(f"{address} cannot be reached ({_reason(error)}).") from None
+    except http.client.HTTPException as error:
+        raise DataError(f"{address} does not answer as a server should ({_reason(error)}).") from None
 
 
 def _opener() -> urllib.request.OpenerDirector:
@@ -127,14 +124,23 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _copy(answer: http.client.HTTPResponse, file: IO[bytes], address: str) -> None:
-    length = answer.headers.get("Content-Length")
-    total = int(length) if length else None
+    length = answer.headers.get("Content-Length", "")
+    total = int(length) if length.isdecimal() else None
     with _progress(file_name(address), total) as advance:
-        while block := answer.read(BLOCK):
+        for block in _blocks(answer, address):
             file.write(block)
             advance(len(block))
     if total is not None and file.tell() < total:
         raise DataError(f"{address} broke off after {file.tell():,} of {total:,} bytes.")
+
+
+def _blocks(answer: http.client.HTTPResponse, address: str) -> Iterator[bytes]:
+    """What a server sends, part by part."""
+    try:
+        while block := answer.read(BLOCK):
+            yield block
+    except (http.client.HTTPException, OSError) as error:
+        raise DataError(f"{address} broke off ({_reason(error)}).") from None
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import polars as pl
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
-from sparsedensity.problem import check_whole
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats
@@ -63,8 +62,8 @@ def random_tree(
     ((100, 2), 3)
     """
     sizes = _sizes("sizes", sizes)
-    check_whole("rows", rows)
-    check_whole("leaves", leaves)
+    check_count("rows", rows)
+    check_count("leaves", leaves)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature.nominal(f"x{i + 1}", range(size)) for i, size in enumerate(sizes)))
     tree = _grow(domain, leaves, rng)
@@ -77,6 +76,12 @@ def draw(tree: Tree, probabilities: Sequence[float] | Floats, rows: int, rng: np
     shares = np.asarray(probabilities, np.float64)
     codes = Density(tree, shares, np.log(shares)).draw(rows, rng)
     return Truth(codes, tree.domain, tree, shares)
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if not _is_count(value):
+        raise ParameterError(name, value, "a whole number of 1 or more")
 
 
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
@@ -107,6 +112,10 @@ def _labels(feature: Feature) -> pl.Series:
 
 def _sizes(name: str, sizes: Sequence[int] | int) -> tuple[int, ...]:
     found = (sizes,) if isinstance(sizes, int) else tuple(sizes)
-    if not found or not all(isinstance(size, int | np.integer) and size >= 1 for size in found):
+    if not found or not all(map(_is_count, found)):
         raise ParameterError(name, sizes, "whole numbers of 1 or more, one for each column")
     return tuple(map(int, found))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)

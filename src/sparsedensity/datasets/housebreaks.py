@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sparsedensity.datasets.generated import Truth, draw
+from sparsedensity.datasets.generated import Truth, check_count, draw
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.problem import check_whole
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 
@@ -70,7 +69,7 @@ def housebreaks(rows: int = HOUSEBREAK_ROWS, seed: int = 0) -> Truth:
     >>> truth.frame["premise"].value_counts(sort=True)["premise"][0]
     'residence'
     """
-    check_whole("rows", rows)
+    check_count("rows", rows)
     domain = Domain(tuple(Feature.nominal(name, values) for name, values in VALUES.items()))
     splits: list[Split] = []
     leaves = list(_read(STORY, domain, splits))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from sparsedensity.datasets.published import File, Form, Published
 from sparsedensity.errors import DataError
 
 VARIABLE = "SPARSEDENSITY_DATA"
+UNREADABLE = (
+    pl.exceptions.PolarsError, zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, OSError, EOFError,
+)  # fmt: skip
+"""What a file may raise that is not what its name says."""
 PREPARED_ENDINGS = (".parquet", ".csv.gz", ".csv")
 
 
@@ -35,7 +40,7 @@ class Found:
         way_out = "" if called else " Remove or replace it."
         try:
             frame = typed(self._prepared() if self.form is None else self._from(self.form))
-        except (pl.exceptions.PolarsError, zipfile.BadZipFile, LookupError, ValueError, OSError, EOFError) as error:
+        except UNREADABLE as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
             raise DataError(f"{where} cannot be read as {self.record.name}: {reason}.{way_out}") from None
         if differences := self.record.differences(frame):

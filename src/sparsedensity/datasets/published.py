@@ -38,7 +38,7 @@ class File:
 
 @dataclass(frozen=True)
 class Form:
-    """Files, and what the paper's table is made with."""
+    """Files, each with as many addresses as the others, and what the paper's table is made with."""
 
     files: tuple[File, ...]
     prepare: Callable[..., pl.DataFrame]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,8 @@ class Saved:
 def save(study: Study, foot: Foot, folder: Path) -> Saved:
     """Write everything that tells of a study into a folder."""
     figures = tuple(map(_drawn, study.figures))
-    saved = Saved(study.name, study.title, study.about, study.sentences, study.tables, figures, foot)
+    sentences = tuple(re.sub(r"(?<=[\s(])-(?=\d)", "−", sentence) for sentence in study.sentences)
+    saved = Saved(study.name, study.title, study.about, sentences, study.tables, figures, foot)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in _files(study, saved):
