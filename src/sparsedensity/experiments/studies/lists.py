@@ -108,7 +108,7 @@ def _lengths(rows: list[list[Cell]], told: list[Cell]) -> Table:
     notes = (
         (
             "The paper draws its three lists as pictures. Its text gives only the first two rules of one of them, so "
-            "only those can be scored, as a list of two rules; the whole list scores higher than that row."
+            "only those can be scored, as a list of two rules; the whole list may score higher."
         ),
     )
     return Table("lengths", "The best list of every length", columns, (*map(tuple, rows), tuple(told)), notes)

@@ -131,8 +131,8 @@ def _quoted(people: pl.DataFrame, tree: Any, rules: Any) -> Table:
     )
     notes = (
         (
-            "Densities are means over what the event leaves free. The paper's numbers are of its training rows, which "
-            "are not published as such; posterior means are a little nearer to uniform than counts."
+            "Densities are means over what the event leaves free. The paper's numbers are of its 1,761 training rows; "
+            "posterior means are a little nearer to uniform than counts."
         ),
     )
     return Table("quoted", "The numbers that the paper quotes", columns, tuple(rows), notes)
