@@ -112,7 +112,9 @@ def _make_log(axis: Any, values: list[float]) -> None:
 def _plot(axes: Any, series: Series, place: int) -> None:
     colour, _ = SERIES[place % len(SERIES)]
     look = {"color": colour, "marker": MARKERS[place % len(MARKERS)], "label": series.label}
-    if series.line:
+    if series.line and series.faint:
+        axes.plot(series.x, series.y, color=LIGHT["soft"], linewidth=1, linestyle=":", label=series.label)
+    elif series.line:
         axes.plot(series.x, series.y, markersize=4, linewidth=1.6, **look)
         if series.low:
             axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.15, linewidth=0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEAVES = int(QUOTED["coco stuff, leaves"].value)
 """As many as the paper's tree of the stuff labels."""
-MANY_LEAVES, QUICK_LEAVES = 1000, 60
+MANY_LEAVES, QUICK_LEAVES = 1000, 300
 """A tree this large has leaves in which several labels are present."""
 SECONDS, QUICK_SECONDS = 60.0, 1.0
 NAMED = 12
@@ -149,7 +149,11 @@ def _table(found: list[Surprise]) -> Table:
 
 
 def _times(tree: Any, seconds: float) -> Table:
-    columns = (Column("what"), Column("stuff labels", "number", 1, paper=True), Column("thing labels", "number", 1))
+    columns = (
+        Column("what"),
+        Column("stuff labels", "number", 3, True, True),
+        Column("thing labels", "number", 3, short=True),
+    )
     rows = (
         ("leaves", QUOTED["coco stuff, leaves"].value, float(tree.n_leaves_)),
         ("seconds of one tree", QUOTED["coco stuff, seconds of a tree"].value, seconds),

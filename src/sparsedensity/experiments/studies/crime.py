@@ -130,7 +130,7 @@ def _methods(domain: Any, setting: Setting) -> dict[str, Any]:
     best = BEST["crime"]
     searched: dict[str, Any] = {"domain": domain, "random_state": 0, "n_jobs": setting.jobs}
     if setting.quick:
-        searched["time_limit"] = QUICK_SECONDS
+        searched |= {"time_limit": QUICK_SECONDS, "search": "anneal"}
     rules: dict[str, Any] = {"expected_conditions": best.expected_conditions, "max_rules": best.rules}
     return {
         LEAF: LeafSparseTree(best.expected_leaves, **searched),

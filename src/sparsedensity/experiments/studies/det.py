@@ -13,6 +13,7 @@ from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.experiments.against_det import SideBySide, against_det, mean_gain
 from sparsedensity.experiments.evaluation import Method
+from sparsedensity.experiments.fitting import warm_up
 from sparsedensity.experiments.paper import DATA_SETS
 from sparsedensity.experiments.sets import paper_table
 from sparsedensity.experiments.study import Cell, Chart, Column, Panel, Series, Setting, Study, Table
@@ -63,6 +64,7 @@ def title_of(name: str) -> str:
 
 def _compare(name: str, setting: Setting) -> dict[str, Any]:
     folds, seconds = (QUICK_FOLDS, QUICK_SECONDS) if setting.quick else (FOLDS, SECONDS)
+    warm_up()
     ours = Method(LeafSparseTree(8, pseudocount=2, time_limit=seconds, random_state=0))
     rows = against_det(_load(name, setting.data), ours=ours, folds=folds, inner=INNER, jobs=setting.jobs)
     return {"folds": [asdict(row) for row in rows]}
