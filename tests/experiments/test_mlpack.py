@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from sparsedensity import BranchSparseTree, Domain, Feature, LeafSparseTree, datasets
-from sparsedensity.errors import DataError, MissingExtraError, ParameterError
+from sparsedensity.errors import DataError, MissingExtraError, ParameterError, SparseDensityError
 from sparsedensity.experiments import mlpack_tree
 from sparsedensity.experiments.mlpack_tree import Inner, MlpackTree, as_tree, one_hot, sampled
 from tests import naive
@@ -147,6 +147,12 @@ def test_ordered_columns_are_cut_into_runs(det):
         for region in model.tree_.regions:
             levels = sorted(region.allowed[0])
             assert levels == list(range(levels[0], levels[-1] + 1))
+
+
+def test_a_peer_is_not_saved_as_a_file_that_nothing_reads(det, people, tmp_path):
+    with pytest.raises(SparseDensityError, match="start a LeafSparseTree from its tree_"):
+        MlpackTree().fit(people).save(tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_bad_parameters_are_refused(people):

@@ -83,7 +83,7 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -
     from sparsedensity.estimators import GreedyTree, Histogram
     from sparsedensity.experiments.methods import Method, reference_methods
 
-    limit = {"max_leaves": model.max_leaves} if hasattr(model, "max_leaves") else {}
+    limit = _limits(model, "max_leaves")
     methods = {
         model.title: Method(model, grid),
         "DET for categories": Method(GreedyTree("ise", **limit)),
@@ -97,8 +97,13 @@ def _paper(model: DensityEstimator, mlpack: bool) -> dict[str, Method]:
     """The paper's methods under the limits that were asked for."""
     from sparsedensity.experiments.evaluation import paper_methods
 
-    limits = {name: getattr(model, name) for name in ("max_leaves", "max_rules", "time_limit") if hasattr(model, name)}
+    limits = _limits(model, "max_leaves", "max_rules", "time_limit")
     return paper_methods(**limits, references=True, mlpack=mlpack)
+
+
+def _limits(model: DensityEstimator, *names: str) -> dict[str, Any]:
+    """The limits among a model's own parameters."""
+    return {name: value for name, value in model.get_params(deep=False).items() if name in names}
 
 
 def _mlpack() -> dict[str, Method]:

@@ -8,6 +8,7 @@ and given to our searches as ``warm_start_from``.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from scipy.special import ndtr, ndtri
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.errors import DataError, ParameterError, SparseDensityError
 from sparsedensity.estimators import DensityEstimator
 from sparsedensity.extras import need
 from sparsedensity.posterior import LeafSparse
@@ -105,6 +106,12 @@ class MlpackTree(DensityEstimator):
         """The tree, for :class:`sparsedensity.LeafSparseTree` and others to start from."""
         tree: Tree = self.structure_
         return tree
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Refused: a file would hold a kind of model that needs this room to be read."""
+        raise SparseDensityError(
+            f"mlpack's tree is not saved to {path}: start a LeafSparseTree from its tree_, and save that."
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

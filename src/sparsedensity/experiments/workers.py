@@ -19,20 +19,19 @@ ALONE_SECONDS = 2.0
 
 
 def in_any_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterator[Result]:
-    """The result of every task, as they come.
+    """The result of every task, as they come. What is quick is best given last: it is done first, before others start.
 
     >>> sorted(in_any_order(abs, [-1, -2], jobs=1))
     [1, 2]
     """
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0 or jobs < -1:
         raise ParameterError("jobs", jobs, "a whole number of 1 or more, or -1 for all cores")
-    begin, alone = time.perf_counter(), 0
-    while alone < len(tasks) and (effective_n_jobs(jobs) == 1 or time.perf_counter() - begin < ALONE_SECONDS):
-        yield work(tasks[alone])
-        alone += 1
-    if alone < len(tasks):
+    begin, left = time.perf_counter(), list(tasks)
+    while left and (effective_n_jobs(jobs) == 1 or time.perf_counter() - begin < ALONE_SECONDS):
+        yield work(left.pop())
+    if left:
         run = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        yield from run(delayed(_deaf)(work, task) for task in tasks[alone:])
+        yield from run(delayed(_deaf)(work, task) for task in left)
 
 
 def _deaf(work: Callable[[Task], Result], task: Task) -> Result:
