@@ -7,7 +7,7 @@ BIN := $(VENV)/Scripts
 endif
 READY := $(VENV)/ready
 
-.PHONY: demo test check bench pictures lock clean
+.PHONY: demo test check bench measure pictures lock clean
 
 demo: $(READY)
 	$(BIN)/sparsedensity fit titanic --output titanic.json
@@ -29,6 +29,13 @@ pictures: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Everything that can be measured, and the page of it (docs/benchmarks.md): hours. PAPER_DATA is the folder of the tables.
+PAPER_DATA ?= ../shared/data/paper
+measure: $(READY)
+	$(BIN)/sparsedensity reproduce all --data $(PAPER_DATA) --jobs -1 --output reproduction
+	PAPER_DATA=$(PAPER_DATA) $(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks page
 
 $(READY): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,22 +1,47 @@
-"""Run benchmarks by name, or all of them."""
+"""Run benchmarks by name, or all of them; what they print is kept for the page (``python -m benchmarks page``)."""
 
+import contextlib
 import importlib
-import platform
+import io
+import json
 import sys
 from pathlib import Path
 
-import sparsedensity
+from benchmarks.page import OUTPUTS, write_page
+from sparsedensity.experiments.machine import Machine
 
-HELPERS = {"timing", "paper_data", "plain_annealer"}
+HELPERS = {"timing", "paper_data", "plain_annealer", "page"}
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in HELPERS)
 
 
+class Both(io.TextIOBase):
+    """A stream that shows what is written and remembers it."""
+
+    def __init__(self) -> None:
+        self.shown, self.kept = sys.stdout, io.StringIO()
+
+    def write(self, text: str) -> int:
+        self.kept.write(text)
+        return self.shown.write(text)
+
+    def flush(self) -> None:
+        self.shown.flush()
+
+
 def main() -> None:
-    names = sys.argv[1:] or NAMES
-    print(f"sparsedensity {sparsedensity.__version__}, Python {platform.python_version()}, {platform.platform()}")
-    for name in names:
+    if sys.argv[1:] == ["page"]:
+        print(f"wrote {write_page()}")
+        return
+    machine = Machine.here()
+    print(machine)
+    OUTPUTS.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[1:] or NAMES:
         print(f"\n## {name}")
-        importlib.import_module(f"benchmarks.{name}").main()
+        both = Both()
+        with contextlib.redirect_stdout(both):
+            importlib.import_module(f"benchmarks.{name}").main()
+        kept = {"name": name, "machine": machine.saved(), "printed": both.kept.getvalue()}
+        (OUTPUTS / f"{name}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
 
 
 main()

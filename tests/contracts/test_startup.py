@@ -50,7 +50,16 @@ def test_the_domain_can_be_declared_without_anything_heavy():
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["fit", "--help"], ["show", "--help"], ["score", "--help"], ["datasets", "--help"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["fit", "--help"],
+        ["show", "--help"],
+        ["score", "--help"],
+        ["evaluate", "--help"],
+        ["datasets", "--help"],
+        ["reproduce", "--help"],
+    ],
     ids=" ".join,
 )
 def test_asking_for_help_loads_nothing_heavy(arguments):

@@ -148,12 +148,54 @@ def test_compare_prints_writes_and_speaks_json(model, tmp_path):
 
 
 def test_evaluate_puts_the_model_beside_the_baselines():
-    shown = run("evaluate", "titanic", "--cv", "3")
-    assert [line.split("  ")[0] for line in shown.stdout.splitlines()[2:]] == [
-        "Leaf-sparse density tree", "Full histogram", "Independent columns",
+    shown = run("evaluate", "titanic", "--cv", "3", "--max-leaves", "4").stdout.splitlines()
+    assert shown[0] == "Held-out log-likelihood per row, 3 folds; higher is better"
+    assert [line.split("  ")[0] for line in shown[3:]] == [
+        "Leaf-sparse density tree", "DET for categories", "Full histogram", "Independent columns", "Chow-Liu tree",
     ]  # fmt: skip
+    assert sum(line.endswith("best") for line in shown) == 1
+    assert shown[3].split()[3] == shown[4].split()[3] == "4"
     answer = json.loads(run("evaluate", "titanic", "--cv", "3", "--json").stdout)
-    assert answer[0]["held_out_per_row"] > answer[2]["held_out_per_row"]
+    assert answer[0]["held_out_per_row"] > answer[3]["held_out_per_row"]
+    assert [len(method["folds"]) for method in answer] == [3] * 5
+
+
+def test_evaluate_chooses_from_a_grid_and_writes_what_it_found(tmp_path):
+    table, picture, kept = tmp_path / "folds.csv", tmp_path / "folds.svg", tmp_path / "folds.jsonl"
+    arguments = ["evaluate", "titanic", "--method", "greedy", "--cv", "2", "--inner", "2", "--keep", kept]
+    grid = ["--grid", "expected-leaves=2,8", "--grid", "max_leaf=none,50"]
+    shown = run(*arguments, *grid, "--csv", table, "--svg", picture)
+    assert shown.stderr == f"wrote {table}\nwrote {picture}\n"
+    first = pl.read_csv(table).row(0, named=True)
+    assert json.loads(first["parameters"]).keys() == {"expected_leaves", "max_leaf"}
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 11
+    assert run(*arguments, *grid).stdout == shown.stdout
+    assert "with other parameters" in run(*arguments, "--grid", "expected_leaves=2,9").stderr
+    assert "with a parameter of the model" in run(*arguments, "--grid", "leaves=2").stderr
+    assert "is already written to" in run(*arguments, "--svg", kept).stderr
+
+
+def test_evaluate_reads_the_table_as_it_is_told(tmp_path):
+    rows = pl.DataFrame({"a": ["x", "y", None] * 20, "b": [1.5, 2.5, 9.0, 4.0] * 15, "n": [1, 2, 0] * 20})
+    rows.write_csv(tmp_path / "t.csv")
+    read = ["evaluate", tmp_path / "t.csv", "--method", "greedy", "--cv", "2", "--json"]
+    whole = json.loads(run(*read, "--drop", "n").stdout)
+    assert sum(fold["rows"] for fold in whole[0]["folds"]) == 60
+    known = json.loads(run(*read, "--drop", "n", "--missing", "drop", "--bins", "2").stdout)
+    assert sum(fold["rows"] for fold in known[0]["folds"]) == 40
+    assert known[2]["leaves"] == 4
+    counted = json.loads(run(*read, "--weight", "n").stdout)
+    assert sum(fold["rows"] for fold in counted[0]["folds"]) == 60
+
+
+def test_evaluate_runs_the_papers_methods(tmp_path):
+    datasets.load("simulated").sample(100, seed=0).write_csv(tmp_path / "s.csv")
+    arguments = ["evaluate", tmp_path / "s.csv", "--paper", "--cv", "2", "--inner", "2", "--max-leaves", "5", "--json"]
+    answer = json.loads(run(*arguments).stdout)
+    assert [method["model"] for method in answer][:2] == ["Leaf-sparse tree", "Branch-sparse tree"]
+    assert len(answer) == 7
+    assert all(fold["leaves"] <= 5 for fold in answer[0]["folds"])
 
 
 def test_report_writes_a_page_and_says_so_beside_the_answer(tmp_path):

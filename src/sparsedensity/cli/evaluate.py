@@ -1,49 +1,180 @@
-"""``sparsedensity evaluate``: how well a model predicts rows it has not seen."""
+"""``sparsedensity evaluate``: how well a model predicts rows it has not seen, beside what others would say."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Annotated
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import working, write_json
+from sparsedensity.cli.data import check_outputs, note, write_json, write_table, written
 from sparsedensity.cli.options import DataName, ModelOptions, taking
+from sparsedensity.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sparsedensity.report.evidence import Score
+    from sparsedensity.domain import Domain
+    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.experiments.evaluation import Evaluation, Method, Progress
 
 EXAMPLES = (
-    "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 --json"
+    "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
+    "sparsedensity evaluate people.csv --grid expected_leaves=5,8,10 · "
+    "sparsedensity evaluate titanic --paper --keep titanic.jsonl --svg titanic.svg"
 )
+GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
+KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
 
 
 @taking(ModelOptions)
 def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
+    grid: Annotated[list[str] | None, typer.Option("--grid", help=GRID_HELP)] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The paper's methods with its grids, instead of the model and baselines.")
+    ] = False,
+    mlpack: Annotated[bool, typer.Option("--mlpack", help="With mlpack's DET too (needs mlpack).")] = False,
+    inner: Annotated[int, typer.Option("--inner", help="Inner folds, where there is a grid.", min=2)] = 5,
+    keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write one row a method and fold.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", help="Draw log-likelihood against leaves, a point a method and fold.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     *,
     options: ModelOptions,
 ) -> None:
-    """Cross-validate a model against a full histogram and against independent columns."""
-    from sparsedensity.estimators.evidence import encoded_rows, held_out_scores
+    """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
+    from sparsedensity.experiments.evaluation import evaluate
 
-    model, table = options.fit(data)
-    with working("cross-validating"):
-        scores = held_out_scores(model, *encoded_rows(model, table.frame, table.weights), folds)
+    check_outputs(data, keep, csv, svg)
+    table = options.read(data)
+    model = options.model(table)
+    domain = _domain(model, table.frame, table.weights)
+    methods = _paper(model, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
+    with _telling(options.quiet, keep) as progress:
+        found = evaluate(
+            table.frame,
+            methods,
+            sample_weight=table.weights,
+            folds=folds,
+            inner=inner,
+            jobs=-1 if options.jobs is None else options.jobs,
+            keep=keep,
+            progress=progress,
+            domain=domain,
+        )
+    if csv is not None:
+        write_table(found.to_frame(), csv)
+    if svg is not None and written(found.to_svg(), svg):
+        note(f"wrote {svg}")
     if json:
-        write_json([{"model": s.name, "held_out_per_row": s.held_out, "standard_error": s.error} for s in scores])
+        write_json(_plain(found))
     elif not options.quiet:
-        typer.echo(_table(scores, folds))
+        typer.echo(f"Held-out log-likelihood per row, {folds} folds; higher is better\n\n{found.to_text()}")
 
 
-def _table(scores: tuple[Score, ...], folds: int) -> str:
-    space = max(len(score.name) for score in scores)
-    head = f"Held-out log-likelihood per row, {folds} folds; higher is better"
-    lines = [f"{score.name:<{space}}  {_number(score.held_out)}  +- {_number(score.error).strip()}" for score in scores]
-    return "\n".join([head, "", *lines])
+def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -> dict[str, Method]:
+    """The model that was asked for, and what to put beside it."""
+    from sparsedensity.estimators import GreedyTree, Histogram
+    from sparsedensity.experiments.methods import Method, reference_methods
+
+    limit = _limits(model, "max_leaves")
+    methods = {
+        model.title: Method(model, grid),
+        "DET for categories": Method(GreedyTree("ise", **limit)),
+        "Full histogram": Method(Histogram()),
+        **reference_methods(),
+    }
+    return methods | (_mlpack() if mlpack else {})
 
 
-def _number(value: float) -> str:
-    return f"{value:9.4f}" if math.isfinite(value) else "     -inf"
+def _paper(model: DensityEstimator, mlpack: bool) -> dict[str, Method]:
+    """The paper's methods under the limits that were asked for."""
+    from sparsedensity.experiments.evaluation import paper_methods
+
+    limits = _limits(model, "max_leaves", "max_rules", "time_limit")
+    return paper_methods(**limits, references=True, mlpack=mlpack)
+
+
+def _limits(model: DensityEstimator, *names: str) -> dict[str, Any]:
+    """The limits among a model's own parameters."""
+    return {name: value for name, value in model.get_params(deep=False).items() if name in names}
+
+
+def _mlpack() -> dict[str, Method]:
+    from sparsedensity.experiments.methods import Method
+    from sparsedensity.experiments.mlpack_tree import MlpackTree
+
+    return {"mlpack's DET": Method(MlpackTree())}
+
+
+def _domain(model: DensityEstimator, frame: Any, weights: Any) -> Domain:
+    """The domain of the whole table, read as the model was asked to read it."""
+    from sparsedensity.domain import Domain
+
+    return Domain.infer(frame, kinds=model.kinds, bins=model.bins, missing=model.missing, sample_weight=weights)
+
+
+def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
+    """PARAMETER=value,value,..; values are numbers, true, false, none or words."""
+    grid: dict[str, list[Any]] = {}
+    for option in options:
+        name, equals, values = option.partition("=")
+        name = name.replace("-", "_")
+        if not equals or name not in model.get_params():
+            raise ParameterError("--grid", option, "PARAMETER=value,value,.. with a parameter of the model")
+        grid[name] = [_value(value) for value in values.split(",")]
+    return grid
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads({"none": "null"}.get(text.lower(), text))
+    except ValueError:
+        return text
+
+
+@contextmanager
+def _telling(quiet: bool, keep: Path | None) -> Iterator[Progress | None]:
+    """A bar on a terminal; and where the finished folds are, for whoever interrupts."""
+    import sys
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("cross-validating"), BarColumn(), MofNCompleteColumn(), TextColumn("folds"))
+    bar = Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet or not sys.stderr.isatty(),
+    )
+    task = bar.add_task("")
+    try:
+        with bar:
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+    except KeyboardInterrupt:
+        if keep is not None:
+            note(f"finished folds are kept in {keep}: the same command goes on from there")
+        raise
+
+
+def _plain(found: Evaluation) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": summary.method,
+            "leaves": summary.leaves,
+            "held_out_per_row": summary.per_row,
+            "standard_error": summary.error,
+            "to_the_best": summary.difference,
+            "to_the_best_error": summary.difference_error,
+            "folds": [asdict(fold) for fold in found.of(summary.method)],
+        }
+        for summary in found.summaries()
+    ]

@@ -125,12 +125,16 @@ class ModelOptions:
 
     def fit(self, name: str) -> tuple[DensityEstimator, Data]:
         """Read the data and fit the model that was asked for."""
-        table = read_data(name, weight=self.weight, drop=self.drop)
-        model = self._model(table)
+        table = self.read(name)
+        model = self.model(table)
         model.fit(table.frame, sample_weight=table.weights)
         return model, table
 
-    def _model(self, table: Data) -> DensityEstimator:
+    def read(self, name: str) -> Data:
+        """Read the data."""
+        return read_data(name, weight=self.weight, drop=self.drop)
+
+    def model(self, table: Data) -> DensityEstimator:
         """An estimator from the options that were given; one it does not take is an error."""
         model = _estimators()[self.method]()
         given = {name: value for name, value in self._parameters(table).items() if value is not None}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from sparsedensity.density import Density
+from sparsedensity.density.forest import independent
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.explaining import explain_codes
+from sparsedensity.estimators.folds import folds_of
 from sparsedensity.ingest import Source, check_weights, encode, open_source
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
@@ -55,19 +55,18 @@ def gather(
 
 def held_out_scores(model: DensityEstimator, codes: Codes, weights: Floats, cv: int) -> tuple[Score, ...]:
     """The cross-validated log-likelihood per row of a model, of the full histogram and of independent columns."""
-    if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(codes):
-        raise ParameterError("cv", cv, f"None or a whole number from 2 to the number of rows, {len(codes):,}")
     ways: dict[str, Callable[[Table], LogDensities]] = {
         model.title: lambda table: _refitted(model, table),
         "Full histogram": _histogram,
-        "Independent columns": _independent,
+        "Independent columns": lambda table: independent(table).log_densities,
     }
     found: dict[str, list[float]] = {name: [] for name in ways}
-    for train, test in KFold(int(cv), shuffle=True, random_state=0).split(codes):
-        table = Table.of(model.domain_, codes[train], weights[train])
+    for train, test in folds_of(weights, cv):
+        learned, held = train > 0, test > 0
+        table = Table.of(model.domain_, codes[learned], train[learned])
         for name, way in ways.items():
-            found[name].append(float(weights[test] @ way(table)(codes[test]) / weights[test].sum()))
-    return tuple(Score(name, float(np.mean(each)), _standard_error(each)) for name, each in found.items())
+            found[name].append(float(test[held] @ way(table)(codes[held]) / test.sum()))
+    return tuple(Score(name, float(np.mean(each)), standard_error(each)) for name, each in found.items())
 
 
 def encoded_rows(model: DensityEstimator, X: Any, sample_weight: Any = None) -> tuple[Codes, Floats]:
@@ -102,32 +101,8 @@ def _of_density(density: Density) -> LogDensities:
     return lambda codes: density.log_densities[density.leaf_numbers(codes)]
 
 
-def _independent(table: Table) -> LogDensities:
-    """Every column on its own, with one pseudocount a value: what one sees who looks at one column at a time."""
-    logs = _log_marginals(table)
-    starts = table.domain.starts
-
-    def log_densities(codes: Codes) -> Floats:
-        total = np.zeros(len(codes))
-        for feature, start in enumerate(starts[:-1]):
-            total += logs[start + codes[:, feature].astype(np.int64)]
-        return total
-
-    return log_densities
-
-
-def _log_marginals(table: Table) -> Floats:
-    """For every value ln (n_v + 1) / (n + q) / measure."""
-    domain = table.domain
-    logs = np.empty(int(domain.starts[-1]))
-    for feature in range(len(domain)):
-        counts = np.bincount(table.codes[:, feature], table.weights, domain.sizes[feature]) + 1.0
-        span = domain.span(feature)
-        logs[span] = np.log(counts / counts.sum() / domain.measures[span])
-    return logs
-
-
-def _standard_error(values: list[float]) -> float:
+def standard_error(values: Sequence[float]) -> float:
+    """The standard error of a mean over folds; not a number where a fold is infinite."""
     with np.errstate(invalid="ignore"):
         return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 

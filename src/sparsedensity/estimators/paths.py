@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.errors import DataError
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.folds import folds_of
 from sparsedensity.ingest import check_weights, encode, open_source
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
@@ -111,13 +111,12 @@ class PathEstimator(DensityEstimator):
         self, codes: Codes, weights: Floats, cv: int, sizes: list[int]
     ) -> dict[int, tuple[float, float]]:
         """For every size the mean and the standard error over the folds of the held-out log-likelihood per row."""
-        if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(codes):
-            raise ParameterError("cv", cv, f"None or a whole number from 2 to the number of rows, {len(codes):,}")
         folds = [
             self._held_out(
-                Table.of(self.domain_, codes[train], weights[train]), Table.of(self.domain_, codes[test], weights[test])
+                Table.of(self.domain_, codes[train > 0], train[train > 0]),
+                Table.of(self.domain_, codes[test > 0], test[test > 0]),
             )
-            for train, test in KFold(int(cv), shuffle=True, random_state=0).split(codes)
+            for train, test in folds_of(weights, cv)
         ]
         by_size = {k: np.array([_at_most(fold, k) for fold in folds]) for k in sizes}
         return {k: (float(v.mean()), float(v.std(ddof=1) / np.sqrt(len(v)))) for k, v in by_size.items()}

@@ -59,10 +59,10 @@ def _frame(axes: _Axes, unit: str) -> Iterator[Shape]:
     yield Stroke(LEFT, bottom, WIDTH - RIGHT, bottom, "soft")
     yield Text(LEFT - 40, 12, "log-likelihood per row", "soft")
     yield Text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, unit, "soft", "middle")
-    for value in _round_numbers(axes.low, axes.high):
+    for value in round_numbers(axes.low, axes.high):
         yield Stroke(LEFT, axes.y(value), WIDTH - RIGHT, axes.y(value), "line")
         yield Text(LEFT - 8, axes.y(value), f"{value:g}", "soft", "end", 11)
-    for size in _round_numbers(axes.first, axes.last):
+    for size in round_numbers(axes.first, axes.last):
         if size == int(size):
             yield Text(axes.x(size), bottom + 14, f"{size:g}", "soft", "middle", 11)
 
@@ -108,7 +108,7 @@ def _names(axes: _Axes, path: SparsityPath) -> Iterator[Shape]:
         above = y
 
 
-def _round_numbers(low: float, high: float, most: int = 6) -> list[float]:
+def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
     """A few round numbers between two ends."""
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / most))

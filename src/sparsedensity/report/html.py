@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import nlargest, nsmallest
@@ -63,12 +64,18 @@ def render(report: Report) -> str:
 
 
 def fill(template: str, **context: object) -> str:
-    """A page from its template, with the colours, styles and script inside."""
+    """A page of this room from the name of its template."""
+    return fill_text(_read(template), {}, **context)
+
+
+def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **context: object) -> str:
+    """A page from the text of its template, with the colours, styles and script inside."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "dense": dense_text, "brief": _brief}
+    environment.filters |= filters
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.from_string(_read(template)).render(
+    return environment.from_string(template).render(
         style=Markup(_colours() + _read("page.css")),  # noqa: S704 our own file
         script=Markup(script),  # noqa: S704 our own file
         script_hash=digest,

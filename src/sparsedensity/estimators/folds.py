@@ -1,0 +1,58 @@
+"""Folds for cross-validation, of rows or of what their weights count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from sparsedensity.errors import ParameterError
+from sparsedensity.table import Floats
+
+MOST_UNITS = 50_000_000
+"""Weights that count more than this are not taken apart: their rows are held out whole."""
+
+
+class Split(NamedTuple):
+    """What one fold learns from and what it holds out: a weight for every row, 0 for rows it does not use."""
+
+    train: Floats
+    test: Floats
+
+
+def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") -> list[Split]:
+    """Divide rows at random into folds.
+
+    Where the weights are whole numbers they count rows, so that a table of counts is divided like the table it
+    counts: some of the equal rows go into one fold, some into another.
+
+    >>> [split.test.tolist() for split in folds_of(np.array([3.0, 1.0]), 2)]
+    [[1.0, 1.0], [2.0, 0.0]]
+    """
+    units = _units(weights)
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= len(units):
+        raise ParameterError(
+            parameter,
+            folds,
+            f"{'None or ' * (parameter == 'cv')}a whole number from 2 to the number of rows, {len(units):,}",
+        )
+    return list(_splits(weights, units, int(folds), seed))
+
+
+def _units(weights: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The row of everything that can be held out on its own."""
+    rows = np.arange(len(weights))
+    if np.all(weights == np.floor(weights)) and weights.sum() <= MOST_UNITS:
+        return np.repeat(rows, weights.astype(np.int64))
+    return rows
+
+
+def _splits(
+    weights: Floats, units: np.ndarray[tuple[int], np.dtype[np.int64]], folds: int, seed: int
+) -> Iterator[Split]:
+    each = weights / np.bincount(units, minlength=len(weights)).clip(1)
+    for _, test in KFold(folds, shuffle=True, random_state=seed).split(units):
+        held = np.bincount(units[test], minlength=len(weights)) * each
+        yield Split(weights - held, held)

@@ -1,0 +1,1 @@
+"""The studies of the paper: baselines, evaluation, and its tables and figures beside ours."""
