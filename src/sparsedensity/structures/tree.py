@@ -95,22 +95,14 @@ class Tree:
     @classmethod
     def of_splits(cls, domain: Domain, splits: Sequence[Split]) -> Tree:
         """Build from one entry a node: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
-        feature: list[int] = []
-        offset: list[int] = []
-        child: list[int] = []
-        for split in splits:
-            offset.append(len(child))
-            if split is None:
-                feature.append(LEAF)
-                continue
-            of, branches = split
-            feature.append(of)
-            targets = [NOWHERE] * domain.sizes[of]
-            for codes, node in branches:
-                for code in codes:
-                    targets[code] = node
-            child.extend(targets)
-        return cls(domain, *(np.array(part, np.int32) for part in (feature, offset, child)))
+        feature = np.array([LEAF if split is None else split[0] for split in splits], np.int32)
+        lengths = np.array([0 if split is None else domain.sizes[split[0]] for split in splits], np.int32)
+        offset = np.cumsum(lengths, dtype=np.int32) - lengths
+        child = np.full(int(lengths.sum()), NOWHERE, np.int32)
+        for begin, split in zip(offset.tolist(), splits, strict=True):
+            for codes, node in split[1] if split is not None else ():
+                child[begin + np.fromiter(codes, np.intp, len(codes))] = node
+        return cls(domain, feature, offset, child)
 
     def split(self, node: int, feature: int, groups: Sequence[Collection[int]]) -> Tree:
         """The tree with one leaf split on a feature, one new leaf for every group of codes."""
