@@ -227,7 +227,7 @@ def _recovery(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points, 
         Column("Kullback-Leibler divergence", "number", 4),
         Column("seconds", "number", 2),
     )
-    notes = (
+    notes: tuple[str, ...] = (
         "Distances from the truth, exact over all 1,440 points. A list of 7 rules has 8 leaves, the last is the else.",
     )
     notes += (

@@ -144,7 +144,7 @@ def _table(found: Mapping[str, list[dict[str, float]]]) -> Table:
         Column("held-out log-likelihood per row", "number", 4),
         Column("standard error", "number", 4),
     )
-    notes = (
+    notes: tuple[str, ...] = (
         (
             "The leaves of a rule list are not boxes, so they cannot be the six. The paper's 3 leaves are those of "
             "mlpack's DET on one-hot columns; ours groups values, and prunes by the same leave-one-out estimate."
