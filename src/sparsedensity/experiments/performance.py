@@ -30,10 +30,15 @@ class Performance(NamedTuple):
     tables: tuple[Table, Table]
     chart: Chart
 
-    def held_out(self, method: str) -> float:
-        """The held-out log-likelihood per row of one method."""
-        own = [fold for fold in self.folds if fold.method == method]
-        return sum(fold.log_likelihood for fold in own) / sum(fold.rows for fold in own)
+    def per_row(self, method: str) -> list[float]:
+        """The held-out log-likelihood per row of one method, fold by fold; empty where it was not compared."""
+        return [fold.per_row for fold in self.folds if fold.method == method]
+
+    def above(self, method: str, other: str, called: str) -> str:
+        """By how much one method is above another, in words: "0.01 above DET (standard error 0.002)"."""
+        gains = [a - b for a, b in zip(self.per_row(method), self.per_row(other), strict=True)]
+        side = "above" if fmean(gains) > 0 else "below"
+        return f"{abs(fmean(gains)):.4f} {side} {called} (standard error {standard_error(gains):.4f})"
 
 
 def performance(setting: Setting, name: str, frame: pl.DataFrame) -> Performance:

@@ -104,10 +104,7 @@ def _sentences(tree: Any, found: list[Surprise], seconds: float) -> list[str]:
             f"The tree took {seconds:.1f} s; the paper's tree of the stuff labels approximately {theirs:.0f} s on its "
             "machine."
         ),
-        (
-            f"In {alone} of its {tree.n_leaves_} leaves at most one label is present: most images have few labels, "
-            "and with few leaves it pays most to say which labels are absent. Combinations take more leaves."
-        ),
+        (f"In {alone} of its {tree.n_leaves_} leaves at most one label is present."),
     ]
     if found:
         top = found[0]

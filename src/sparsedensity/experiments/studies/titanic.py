@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
 from sparsedensity.experiments.fitting import Fit, fit, warm_up
-from sparsedensity.experiments.names import BRANCH, DET, LEAF, LIST
+from sparsedensity.experiments.names import BRANCH, DET, LEAF, LIST, MLPACK
 from sparsedensity.experiments.paper import BEST, QUOTED, RUN_TIMES, TITANIC_EXPECTED_RULES
 from sparsedensity.experiments.performance import Performance, performance
 from sparsedensity.experiments.studies.lists import in_words, rule_list
@@ -64,8 +64,6 @@ def _sentences(tree: Fit, lists: dict[int, Fit], compared: Performance) -> list[
     model = tree.model
     proven = ", proven to be the best" if model.search_.proven else ""
     sizes = " and ".join(str(size) for size in sorted({own.model.n_rules_ for own in lists.values()}))
-    ours, det = compared.held_out(LEAF), compared.held_out(DET)
-    rules = compared.held_out(LIST)
     return [
         (
             f"The leaf-sparse tree has {model.n_leaves_} leaves and a log posterior of "
@@ -77,11 +75,18 @@ def _sentences(tree: Fit, lists: dict[int, Fit], compared: Performance) -> list[
             "prior, and whoever wants a shorter list asks for one with max_rules."
         ),
         (
-            f"Held out, the leaf-sparse tree has {ours:.4f} per row, the list {rules:.4f}, DET {det:.4f}: the tree is "
-            f"{'above' if ours > det else 'below'} DET by {abs(ours - det):.4f}. The paper found that its methods "
-            "perform well and that DET has worse log-likelihood; its DET works on one-hot columns, ours on categories."
+            f"Held out, per row, the leaf-sparse tree is {compared.above(LEAF, DET, 'DET for categories')} and "
+            f"{compared.above(LEAF, LIST, 'the list')}."
         ),
+        *_of_mlpack(compared),
     ]
+
+
+def _of_mlpack(compared: Performance) -> list[str]:
+    if not compared.per_row(MLPACK):
+        return []
+    away = compared.above(MLPACK, LEAF, "the leaf-sparse tree")
+    return [f"mlpack's DET, with which the paper compared, is {away}. The paper: DET has worse log-likelihood."]
 
 
 def _leaves(tree: Any) -> Table:
