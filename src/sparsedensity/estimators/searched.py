@@ -26,8 +26,10 @@ from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Table
 
 SEARCHES = ("auto", "anneal", "exact", "greedy")
-AUTO_SECONDS = 5.0
+AUTO_SECONDS = 10.0
 """A proof that is estimated to take no longer is made by default."""
+AT_ONCE = 0.1
+"""A proof that is estimated to take longer begins with the greedy tree, so that there is one if it is cut short."""
 MOST_VALUES = 2000
 """A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
 STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
@@ -69,9 +71,16 @@ class SearchedTree(PathEstimator):
             return self._learn_greedily(problem, watch)
         if self.search == "exact" or self.depth is not None:
             return self._prove(problem, watch)
-        if self.search == "auto" and estimate(problem).seconds <= AUTO_SECONDS:
-            return run(Exact(anytime=True), problem, budget=Budget(seconds=self.time_limit), watch=watch)
+        if self.search == "auto" and (seconds := estimate(problem).seconds) <= self._seconds_for_a_proof:
+            warm = self._learn_greedily(problem, []).structure if seconds > AT_ONCE else None
+            search = Exact(warm if isinstance(warm, Tree) else None, anytime=True)
+            return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
         return self._anneal(problem, watch)
+
+    @property
+    def _seconds_for_a_proof(self) -> float:
+        """How long a proof may take, by the estimate, to be tried: half of the time there is at most."""
+        return AUTO_SECONDS if self.time_limit is None else min(AUTO_SECONDS, self.time_limit / 2)
 
     def _learn_fold(self, engine: MemoryEngine) -> Found:
         problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)

@@ -11,7 +11,6 @@ from typing import Any
 
 from numba import njit
 
-
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""
 

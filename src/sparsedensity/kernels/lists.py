@@ -299,9 +299,10 @@ def take_boxes(conditions, pool, before, count, rule, size, taken, after):
         for k in range(size):
             inside, outside = measure_sides(conditions, pool.mask[box], rule[k])
             if outside > 0:
-                after[left] = add_box(conditions, pool, box, rule, k, np.int64(1), part * (outside / (inside + outside)))
+                whole = inside + outside
+                after[left] = add_box(conditions, pool, box, rule, k, np.int64(1), part * (outside / whole))
                 left += 1
-                part *= inside / (inside + outside)
+                part *= inside / whole
         if taken.shape[0] > 0:
             taken[n_taken] = add_box(conditions, pool, box, rule, size, np.int64(0), part)
         n_taken += 1
