@@ -56,6 +56,7 @@ def paper_methods(
     iterations: int | None = None,
     list_iterations: int = 5000,
     time_limit: float | None = None,
+    search: str = "auto",
     references: bool = False,
     mlpack: bool = False,
 ) -> dict[str, Method]:
@@ -70,12 +71,14 @@ def paper_methods(
         would: one restart, and a tenth of the proposals for lists.
     time_limit
         Seconds for every fit beside that; then the numbers depend on the machine.
+    search
+        How trees and lists are searched. A proof may take seconds; with ``"anneal"`` no fit waits for one.
     references
         With independent columns and Chow and Liu's tree, which the paper does not have.
     mlpack
         With mlpack's DET on one-hot columns, its leaves scored with volumes of categories (needs mlpack).
     """
-    spend = {"restarts": restarts, "time_limit": time_limit}
+    spend = {"restarts": restarts, "time_limit": time_limit, "search": search}
     tree: dict[str, Any] = {**spend, "iterations": iterations, "pseudocount": 2, "max_leaves": max_leaves}
     rules: dict[str, Any] = {**spend, "iterations": list_iterations, "pseudocount": 1, "max_rules": max_rules}
     greedy: dict[str, Any] = {"pseudocount": 2, "max_leaves": max_leaves, "time_limit": time_limit}

@@ -41,18 +41,19 @@ class Performance(NamedTuple):
         return f"{abs(fmean(gains)):.4f} {side} {called} (standard error {standard_error(gains):.4f})"
 
 
-def performance(setting: Setting, name: str, frame: pl.DataFrame) -> Performance:
+def performance(setting: Setting, name: str, frame: pl.DataFrame, search: str = "auto") -> Performance:
     """Cross-validate the paper's methods with its grids, nested."""
     setting.say(f"cross-validating {name}")
     folds = QUICK_FOLDS if setting.quick else FOLDS
     keep = setting.kept.beside(f"{name}-folds")
-    found = evaluate(frame, _methods(setting.quick), folds=folds, inner=folds, seed=0, jobs=setting.jobs, keep=keep)
+    methods = _methods(search, setting.quick)
+    found = evaluate(frame, methods, folds=folds, inner=folds, seed=0, jobs=setting.jobs, keep=keep)
     return Performance(found.folds, (_summary(found.folds), _every_fold(found.folds)), _chart(name, found.folds))
 
 
-def _methods(quick: bool) -> dict[str, Method]:
+def _methods(search: str, quick: bool) -> dict[str, Method]:
     """The paper's methods and the references; mlpack's DET too where it is installed."""
-    methods = paper_methods(references=True, time_limit=QUICK_SECONDS if quick else None)
+    methods = paper_methods(references=True, time_limit=QUICK_SECONDS if quick else None, search=search)
     if quick:
         return {name: replace(method, grid={}) for name, method in methods.items()}
     if find_spec("mlpack") is not None:
