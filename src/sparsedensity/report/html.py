@@ -11,7 +11,7 @@ from functools import cache
 from heapq import nlargest, nsmallest
 from importlib.resources import files
 
-from jinja2 import Environment
+from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
 from sparsedensity.report import chart, svg, words
@@ -70,7 +70,7 @@ def fill(template: str, **context: object) -> str:
 
 def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **context: object) -> str:
     """A page from the text of its template, with the colours, styles and script inside."""
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(loader=FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "dense": dense_text, "brief": _brief}
     environment.filters |= filters
     script = _read("page.js")
