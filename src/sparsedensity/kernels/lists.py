@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     """The words whose rows differ in weight."""
 
 
-ALIKE = np.dtype([("begin", np.int64), ("end", np.int64), ("weight", np.float64)])
+ALIKE = np.dtype([("begin", np.int64), ("end", np.int64), ("weight", np.float64)], align=True)
 """A run of words, and the weight of each of its rows."""
 
 
@@ -44,7 +44,7 @@ class Conditions(NamedTuple):
     measure: np.ndarray
 
 
-RUN = np.dtype([(name, np.int64) for name in ("feature", "first", "last", "start", "end", "after")])
+RUN = np.dtype([(name, np.int64) for name in ("feature", "first", "last", "start", "end", "after")], align=True)
 """A condition: a run first..last of all values, among those of its feature, start..end. The first condition on a later
 feature is `after`."""
 
@@ -59,9 +59,9 @@ class Belief(NamedTuple):
     pseudocount: float
 
 
-LENGTH = np.dtype([("log_prior", np.float64), ("head", np.float64)])
+LENGTH = np.dtype([("log_prior", np.float64), ("head", np.float64)], align=True)
 """Of every number of rules m: ln P(m), and the Dirichlet terms that depend on it alone."""
-SIZE = np.dtype([("rate", np.float64), ("antecedents", np.float64)])
+SIZE = np.dtype([("rate", np.float64), ("antecedents", np.float64)], align=True)
 """Of every number of conditions c: c ln eta - ln c!, and how many antecedents there are."""
 
 
@@ -75,7 +75,7 @@ class Choice(NamedTuple):
     """The least weight an antecedent must have."""
 
 
-DRAW = np.dtype([("up_to", np.float64), ("log_share", np.float64), ("begin", np.int64)])
+DRAW = np.dtype([("up_to", np.float64), ("log_share", np.float64), ("begin", np.int64)], align=True)
 """Of every size: the cumulated probability, the log of the probability of one antecedent, and where the size begins
 among those that are listed."""
 
@@ -110,7 +110,8 @@ PLACE = np.dtype(
     [
         *((name, np.int64) for name in ("n_rest", "n_leaf", "top")),
         *((name, np.float64) for name in ("weight", "volume", "term")),
-    ]
+    ],
+    align=True,
 )
 """Of every place: the boxes that reach it, those of its leaf, those of the pool that the places before need; and the
 leaf's weight, its volume, and what it adds to the log evidence."""
@@ -220,13 +221,15 @@ def take_rows(bits, before, rule, size, taken, after):
     """Divide rows into those a rule takes and those it leaves (into `after`, which may be `before`)."""
     first, last = bits[rule[0]], bits[rule[size - 1]]
     for w in range(before.shape[0]):
-        taken[w] = before[w] & first[w] & last[w]
+        here = before[w]
+        both = here & first[w] & last[w]
+        taken[w] = both
+        after[w] = here & ~both
     for k in range(1, size - 1):
         more = bits[rule[k]]
         for w in range(before.shape[0]):
+            after[w] |= taken[w] & ~more[w]
             taken[w] &= more[w]
-    for w in range(before.shape[0]):
-        after[w] = before[w] & ~taken[w]
 
 
 @kernel
