@@ -27,7 +27,7 @@ the volume and the terms of a leaf count as so many words."""
 KICKS = 20
 """How often the best list is taken apart and put together again, while half of those words are left."""
 SHORT_WALK, COLDEST = 2_000, 0.05
-"""How long, and down to which temperature, a chain looks for a shorter list."""
+"""How long a chain looks for a shorter list, and down to which temperature it cools."""
 LARGEST_TABLE = 1 << 22
 """Up to this total of whole weights, lnG is looked up."""
 
@@ -88,6 +88,14 @@ class Chain:
         """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
         self._make_room(2 * self.n)
         return self._walk(hot, cold, proposals, self._room_for)
+
+    def sample(self, proposals: int) -> Floats:
+        """Sample the posterior, then look for the best list near to where that ends, and come back."""
+        trace = self.walk(1.0, 1.0, proposals)
+        before = self.rules
+        self.walk(1.0, COLDEST, proposals)
+        self.set(before)
+        return trace
 
     def grow(self, noise: float) -> int:
         """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays.

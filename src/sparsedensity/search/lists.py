@@ -106,7 +106,7 @@ class Lists:
 
     def _sample(self, state: Walks, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
-        state.traces.append(np.array(self._each(state.chains, lambda chain: chain.walk(1.0, 1.0, proposals))))
+        state.traces.append(np.array(self._each(state.chains, lambda chain: chain.sample(proposals))))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
 
