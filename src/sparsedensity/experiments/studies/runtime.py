@@ -10,6 +10,7 @@ from sparsedensity.experiments.grids import (
     METHODS,
     MOST_LEAVES,
     MOST_RULES,
+    NEARLY,
     QUICK_SECONDS,
     SECONDS,
     Absent,
@@ -27,6 +28,10 @@ from sparsedensity.experiments.study import (
     Study,
     Table,
 )
+
+MOST = f"{100 * NEARLY:g} %"
+LEAST = 0.01
+"""Seconds below this are counted as this."""
 
 
 def study(setting: Setting) -> Study:
@@ -76,6 +81,12 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
             f"the sets (from {_times(min(ratios))} to {_times(max(ratios))} times); "
             + (f"we are slower on {slower} of {len(ratios)}." if slower else "we are faster on every one.")
         )
+    soon = [getattr(RUN_TIMES[grid.name], f"{grid.method}_best") / max(grid.best.nearly, LEAST) for grid in measured]
+    said.append(
+        f"A search goes on while that pays. {MOST} of what it gains over its first look is there earlier: the paper's "
+        f"seconds for one fit are {_times(geometric_mean(soon))} times that in the geometric mean over sets and "
+        f"methods (from {_times(min(soon))} to {_times(max(soon))} times)."
+    )
     return said
 
 
@@ -100,9 +111,10 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
         ),
         (
             f"One fit each, where the paper averages five. Our searches are stopped after {limit:g} s (reading, "
-            f"scoring and what cannot be stopped come on top); trees have at most {MOST_LEAVES} leaves, as the "
-            f"authors' program, and lists at most {MOST_RULES} rules, as the longest of the paper. A search that ends "
-            "earlier has proven its model or has stopped improving."
+            f"scoring and what cannot be stopped come on top); trees have at most {MOST_LEAVES} leaves and "
+            f"lists at most {MOST_RULES} rules, as the longest of the paper. A search that ends earlier has proven its "
+            "model or has stopped improving; one that is stopped would have gone on to a better model. How good the "
+            "paper's models were after its seconds is not printed, so what each buys with a second cannot be compared."
         ),
         _single_machine(),
         *(f"{DATA_SETS[name].title} is not the paper's table: {why}." for name, why in stand_ins.items()),
@@ -149,7 +161,7 @@ def _details(measured: Sequence[Grid]) -> Table:
         Column("data set"),
         Column("method"),
         Column("seconds", "number", 2),
-        Column("seconds to 99.9 % of the gain", "number", 2),
+        Column(f"seconds to {MOST} of the gain", "number", 2),
         Column("leaves or rules", "whole"),
         Column("log posterior", "number", 1),
         Column("proven"),
@@ -157,8 +169,8 @@ def _details(measured: Sequence[Grid]) -> Table:
     )
     notes = (
         (
-            "The fit of the best parameters. 99.9 % of the gain: when the log posterior was within a thousandth of "
-            "what the search gained over its first look."
+            f"The fit of the best parameters. {MOST} of the gain: of what the search gained over its first "
+            "look, which is the greedy tree where it begins with one."
         ),
     )
     return Table("fits", "How the best fits ended", columns, rows, notes)
