@@ -29,7 +29,8 @@ with each other.
 def write_page(outputs: Path = OUTPUTS, reproduction: Path = REPRODUCTION, page: Path = PAGE) -> Path:
     """Put together what lies in the two folders."""
     studies = [study for study in saved_studies(reproduction) if not study.foot.quick]
-    kept = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(outputs.glob("*.json"))]
+    files = [file for file in sorted(outputs.glob("*.json")) if _is_benchmark(file.stem)]
+    kept = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     lines = [ABOUT, *_contents(studies, kept), *_studies(studies), *_benchmarks(kept)]
     page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8", newline="\n")
     _copy_figures(studies, reproduction, page.parent / FIGURES)
@@ -66,6 +67,11 @@ def _benchmarks(kept: list[dict[str, object]]) -> Iterator[str]:
 def about(name: str) -> str:
     """What a benchmark is about: the first sentence of its file."""
     return (inspect.getdoc(importlib.import_module(f"benchmarks.{name}")) or "").split("\n\n")[0]
+
+
+def _is_benchmark(name: str) -> bool:
+    """Whether there is such a benchmark: what a deleted one printed stays where it was kept."""
+    return (Path(__file__).parent / f"{name}.py").is_file()
 
 
 def _printed(text: str) -> Iterator[str]:

@@ -270,8 +270,14 @@ def test_what_stands_in_is_named_where_a_set_cannot_be_had(server, monkeypatch):
 
 def test_a_terminal_gets_a_bar(server, small, monkeypatch, capsys):
     put(server)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert datasets.load("mushroom").height == 1
+    shown = capsys.readouterr().err.partition(f"fetching {server.address}{ADDRESS}\n")[2]
+    assert "agaricus-lepiota.data" in shown
+    assert "━━━━" in shown
+    assert f"{len(MUSHROOMS)}/{len(MUSHROOMS)} bytes" in shown
 
 
 @pytest.mark.parametrize("mirrored", ["agaricus-lepiota.data", "mushroom.zip"])
@@ -302,6 +308,31 @@ def test_the_command_line_fetches_by_name_and_says_so_in_one_sentence(server):
         f"fetching {server.address}/chess%2Bking%2Brook%2Bvs%2Bking%2Bpawn.zip",
     ]
     assert error.startswith("error: chess_krkp is not on this machine and cannot be fetched: ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "phrase"),
+    [
+        ("rows=many", "--set must be of the form NAME=NUMBER"),
+        ("rows=0", "rows must be a whole number of 1 or more"),
+        ("leaves=3", "'chess_krkp' does not take the options leaves."),
+    ],
+)
+def test_the_command_line_checks_settings_before_it_fetches(setting, phrase, server):
+    done = command("datasets", "chess_krkp", "--set", setting, SPARSEDENSITY_MIRROR=server.address)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {phrase}")
+    assert server.asked == []
+
+
+def test_the_command_line_counts_on_after_a_file_that_is_wrong(kept):
+    kept.mkdir()
+    (kept / "mushroom.csv").write_text("class,odor\np,a\n")
+    done = command("datasets", "--check", "--json")
+    assert done.returncode == 0
+    outcome = {row["name"]: row["here"] for row in json.loads(done.stdout)}
+    assert outcome["mushroom"].startswith(f"{kept / 'mushroom.csv'} is not mushroom as the paper used it: ")
+    assert outcome["nursery"].startswith("agrees, ")
 
 
 def test_the_command_line_lists_what_is_made_here_or_to_be_fetched(kept):

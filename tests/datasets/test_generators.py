@@ -138,6 +138,13 @@ def test_impossible_sizes_are_refused():
             make(rows=0)
 
 
+@pytest.mark.parametrize("name", ["housebreaks", "random-tree", "census_like"])
+@pytest.mark.parametrize("seed", [-1, 0.5, True])
+def test_impossible_seeds_are_refused(name, seed):
+    with pytest.raises(ParameterError, match="seed must be a whole number of 0 or more"):
+        datasets.load(name, seed=seed)
+
+
 def test_a_name_that_is_not_known_says_which_are():
     for ask in (datasets.load, datasets.describe):
         with pytest.raises(DataError, match=r"no data set 'iris'. Known: titanic, "):

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -328,6 +329,39 @@ def test_an_archive_without_the_file_says_so(small, tmp_path):
     write_zip(tmp_path / "mushroom.zip", readme="")
     with pytest.raises(DataError, match=r"there is no agaricus-lepiota.data in it"):
         datasets.load("mushroom", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "number", "phrase"),
+    [((6, 8), 1, "is encrypted, password required"), ((8, 10), 99, "compression method is not supported")],
+    ids=["under a password", "packed in another way"],
+)
+def test_an_archive_that_cannot_be_unpacked_says_so(field, number, phrase, small, tmp_path):
+    put_archive(tmp_path)
+    packed = bytearray((tmp_path / "mushroom.zip").read_bytes())
+    for mark, place in zip((b"PK\3\4", b"PK\1\2"), field, strict=True):
+        start = packed.rindex(mark)
+        packed[start + place : start + place + 2] = number.to_bytes(2, "little")
+    (tmp_path / "mushroom.zip").write_bytes(packed)
+    with pytest.raises(DataError, match=f"cannot be read as mushroom: .*{phrase}.*Remove or replace it"):
+        datasets.load("mushroom", tmp_path)
+
+
+def refuse(path, **options):
+    raise PermissionError(13, "Permission denied", str(path))
+
+
+def test_a_folder_that_may_not_be_looked_into_holds_nothing(small, tmp_path, monkeypatch):
+    put_plain(tmp_path)
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert not datasets.here("mushroom", tmp_path)
+    monkeypatch.setattr(Path, "exists", refuse)
+    assert home(tmp_path) == cache_folder()
+
+
+def test_a_drive_that_is_not_there_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    assert home(tmp_path) == cache_folder()
 
 
 def test_the_first_rows_of_a_published_set(small, tmp_path):

@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 from sparsedensity import Domain, GreedyTree, Histogram, LeafSparseTree, datasets
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.estimators.evidence import encoded_rows, held_out_scores
+from sparsedensity.estimators.folds import folds_of
 from sparsedensity.experiments import workers
 from sparsedensity.experiments.evaluation import Evaluation, Fold, Method, Share, evaluate, paper_methods
 from sparsedensity.experiments.peers import ChowLiuTree, IndependentColumns
@@ -114,6 +115,22 @@ def test_rows_without_weight_do_not_count(some, found):
     assert numbers(evaluate(more, METHODS, sample_weight=weights, folds=3, inner=2)) == numbers(found)
 
 
+def test_inner_folds_of_fractional_weights_are_of_rows_that_have_weight(some):
+    weights = np.where(np.arange(300) % 10 == 0, 0.0, 1.5)
+    weighed = evaluate(some, METHODS, sample_weight=weights, folds=3, inner=3)
+    assert sum(fold.rows for fold in weighed.of("greedy")) == pytest.approx(1.5 * 270)
+    for outer in folds_of(weights, 3):
+        for split in folds_of(outer.train, 3):
+            assert (split.test > 0).sum() == 60
+            assert not np.any(split.test[weights == 0])
+    with pytest.raises(ParameterError, match="270"):
+        folds_of(weights, 271)
+
+
+def test_another_seed_divides_the_rows_otherwise(some, found):
+    assert numbers(evaluate(some, METHODS, folds=3, inner=2, seed=1)) != numbers(found)
+
+
 def test_summaries_are_means_over_the_folds(found):
     greedy, independent = found.summaries()
     each = np.array([[f.per_row for f in found.of(m)] for m in found.methods])
@@ -203,6 +220,8 @@ def test_what_cannot_be_evaluated_is_refused(some):
         ({"folds": 301}, "300"),
         ({"inner": 1}, "inner"),
         ({"jobs": 0}, "jobs"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 0.5}, "seed"),
     ):
         with pytest.raises(ParameterError, match=text):
             evaluate(some, METHODS, **wrong)

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 from sparsedensity import GreedyTree, Histogram, datasets, load
+from sparsedensity.cli.evaluate import _paper, _seeded
+from sparsedensity.cli.options import ModelOptions
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
 from sparsedensity.ingest.batches import read_batches
@@ -196,6 +198,52 @@ def test_evaluate_runs_the_papers_methods(tmp_path):
     assert [method["model"] for method in answer][:2] == ["Leaf-sparse tree", "Branch-sparse tree"]
     assert len(answer) == 7
     assert all(fold["leaves"] <= 5 for fold in answer[0]["folds"])
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--grid", "expected_leaves=2,8"),
+        ("--pseudocount", "3"),
+        ("--search", "anneal"),
+        ("--restarts", "2"),
+        ("--method", "list"),
+        ("--unknown", "zero"),
+    ],
+    ids=lambda option: option[0],
+)
+def test_evaluate_refuses_what_the_papers_methods_would_not_heed(option):
+    done = run("evaluate", "titanic", "--paper", *option)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {option[0]} is not an option of --paper, whose methods have settings of their own.\n"
+
+
+def test_the_papers_methods_get_the_limits_and_the_seed_that_were_asked_for():
+    methods = _seeded(_paper(ModelOptions(max_rules="3", max_leaves="none", time_limit=2.0), mlpack=False), 7)
+    rules, tree = methods["Rule list"].estimator, methods["Leaf-sparse tree"].estimator
+    assert (rules.max_rules, rules.time_limit, rules.random_state) == (3, 2.0, 7)
+    assert (tree.max_leaves, tree.time_limit, tree.random_state) == (None, 2.0, 7)
+
+
+def test_evaluate_divides_the_rows_by_the_seed_whatever_the_model():
+    arguments = ["evaluate", "titanic", "--method", "greedy", "--cv", "2", "--json"]
+    scores = [
+        [method["held_out_per_row"] for method in json.loads(run(*arguments, *seed).stdout)]
+        for seed in ([], ["--seed", "0"], ["--seed", "1"])
+    ]
+    assert scores[0] == scores[1]
+    assert all(one != other for one, other in zip(scores[0], scores[2], strict=True))
+    assert run(*arguments, "--seed", "-1").stderr.startswith("error: seed must be a whole number from 0 to ")
+
+
+def test_evaluate_measures_the_histogram_that_was_asked_for():
+    arguments = ["evaluate", "titanic", "--method", "histogram", "--cv", "2", "--json"]
+    asked = json.loads(run(*arguments, "--pseudocount", "50").stdout)
+    plain = json.loads(run(*arguments).stdout)
+    assert [method["model"] for method in asked] == [
+        "Full histogram", "DET for categories", "Independent columns", "Chow-Liu tree",
+    ]  # fmt: skip
+    assert asked[0]["held_out_per_row"] < plain[0]["held_out_per_row"]
 
 
 def test_report_writes_a_page_and_says_so_beside_the_answer(tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsedensity.cli.data import working, write_json, write_table
-from sparsedensity.errors import ParameterError
+from sparsedensity.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from sparsedensity.datasets import PaperSet
@@ -38,9 +38,11 @@ def command(
     from sparsedensity import datasets
 
     if name is not None:
+        options = dict(map(_setting, settings or []))
+        datasets.check_options(name, options)
         datasets.fetch(name, folder)
         with working(f"reading {name}"):
-            frame = datasets.load(name, folder, **dict(map(_setting, settings or [])))
+            frame = datasets.load(name, folder, **options)
         write_table(frame, output)
         return
     rows = (
@@ -90,7 +92,10 @@ def _outcome(line: PaperSet, folder: Path | None) -> str:
     if not datasets.here(line.name, folder):
         return f"not on this machine{instead}"
     with working(f"reading {line.name}"):
-        frame = datasets.load(line.name, folder, **line.options)
+        try:
+            frame = datasets.load(line.name, folder, **line.options)
+        except DataError as error:
+            return str(error)
         counts = (frame.height, frame.width, sum(column.n_unique() for column in frame))
         digested = f"sha256 {digest(frame)[:16]}"
     if counts == (line.rows, line.features, line.pairs):

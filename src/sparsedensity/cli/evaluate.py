@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sparsedensity.cli.data import check_outputs, note, write_json, write_table, written
-from sparsedensity.cli.options import DataName, ModelOptions, taking
-from sparsedensity.errors import ParameterError
+from sparsedensity.cli.options import DataName, ModelOptions, flag, taking
+from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
     from sparsedensity.domain import Domain
@@ -27,6 +27,10 @@ EXAMPLES = (
 )
 GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
 KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
+PAPER_TAKES = {
+    "weight", "drop", "kind", "bins", "missing", "max_leaves", "max_rules", "time_limit", "seed", "jobs", "quiet",
+}  # fmt: skip
+"""The options of a model that the paper's methods heed."""
 
 
 @taking(ModelOptions)
@@ -52,17 +56,21 @@ def command(
     from sparsedensity.experiments.evaluation import evaluate
 
     check_outputs(data, keep, csv, svg)
+    if paper:
+        _check_paper(options, grid)
+    seed = 0 if options.seed is None else options.seed
     table = options.read(data)
-    model = options.model(table)
+    model = replace(options, seed=None, max_rules=None if paper else options.max_rules).model(table)
     domain = _domain(model, table.frame, table.weights)
-    methods = _paper(model, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
+    methods = _paper(options, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
     with _telling(options.quiet, keep) as progress:
         found = evaluate(
             table.frame,
-            methods,
+            _seeded(methods, seed),
             sample_weight=table.weights,
             folds=folds,
             inner=inner,
+            seed=seed,
             jobs=-1 if options.jobs is None else options.jobs,
             keep=keep,
             progress=progress,
@@ -79,31 +87,44 @@ def command(
 
 
 def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -> dict[str, Method]:
-    """The model that was asked for, and what to put beside it."""
+    """The model that was asked for, and what to put beside it; one of its own title gives way to it."""
     from sparsedensity.estimators import GreedyTree, Histogram
     from sparsedensity.experiments.methods import Method, reference_methods
 
-    limit = _limits(model, "max_leaves")
-    methods = {
-        model.title: Method(model, grid),
+    limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
+    others = {
         "DET for categories": Method(GreedyTree("ise", **limit)),
         "Full histogram": Method(Histogram()),
         **reference_methods(),
+        **(_mlpack() if mlpack else {}),
     }
-    return methods | (_mlpack() if mlpack else {})
+    asked = {model.title: Method(model, grid)}
+    return asked | others | asked
 
 
-def _paper(model: DensityEstimator, mlpack: bool) -> dict[str, Method]:
+def _check_paper(options: ModelOptions, grid: list[str] | None) -> None:
+    """Refuse what the paper's methods would not heed: they have settings and grids of their own."""
+    given = [field.name for field in fields(options) if getattr(options, field.name) != field.default]
+    strange = [name for name in [*given, *(["grid"] if grid else [])] if name not in PAPER_TAKES]
+    if strange:
+        raise SparseDensityError(
+            f"{flag(strange[0])} is not an option of --paper, whose methods have settings of their own."
+        )
+
+
+def _paper(options: ModelOptions, mlpack: bool) -> dict[str, Method]:
     """The paper's methods under the limits that were asked for."""
     from sparsedensity.experiments.evaluation import paper_methods
 
-    limits = _limits(model, "max_leaves", "max_rules", "time_limit")
-    return paper_methods(**limits, references=True, mlpack=mlpack)
+    return paper_methods(**options.limits(), references=True, mlpack=mlpack)
 
 
-def _limits(model: DensityEstimator, *names: str) -> dict[str, Any]:
-    """The limits among a model's own parameters."""
-    return {name: value for name, value in model.get_params(deep=False).items() if name in names}
+def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
+    """The methods, those that search at random from a seed."""
+    for method in methods.values():
+        if "random_state" in method.estimator.get_params(deep=False):
+            method.estimator.set_params(random_state=seed)
+    return methods
 
 
 def _mlpack() -> dict[str, Method]:

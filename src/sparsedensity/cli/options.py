@@ -138,13 +138,18 @@ class ModelOptions:
         """An estimator from the options that were given; one it does not take is an error."""
         model = _estimators()[self.method]()
         given = {name: value for name, value in self._parameters(table).items() if value is not None}
-        for limit in {"max_leaves", "max_rules"} & set(given):
-            given[limit] = _limit(f"--{limit.replace('_', '-')}", given[limit])
+        given |= self.limits()
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
-            raise SparseDensityError(f"{_flag(strange[0])} is not an option of --method {self.method}.")
+            raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
         model.set_params(**given)
         return model
+
+    def limits(self) -> dict[str, Any]:
+        """The limits that were given, as parameters of an estimator."""
+        sizes = {"max_leaves": self.max_leaves, "max_rules": self.max_rules}
+        limits: dict[str, Any] = {name: _limit(flag(name), text) for name, text in sizes.items() if text is not None}
+        return limits if self.time_limit is None else {**limits, "time_limit": self.time_limit}
 
     def _parameters(self, table: Data) -> dict[str, Any]:
         read = ("method", "weight", "drop", "kind", "bins", "jobs", "quiet", "warm_start", "seed")
@@ -197,7 +202,7 @@ def _estimators() -> dict[Method, type[DensityEstimator]]:
     }
 
 
-def _flag(parameter: str) -> str:
+def flag(parameter: str) -> str:
     """The option that sets a parameter."""
     renamed = {"random_state": "seed", "warm_start_from": "warm_start", "n_jobs": "jobs"}
     return "--" + renamed.get(parameter, parameter).replace("_", "-")

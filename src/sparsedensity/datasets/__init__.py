@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -129,20 +129,29 @@ def load(name: str, folder: str | Path | None = None, **options: Any) -> polars.
     >>> load("factorial", levels=(2, 3)).height
     6
     """
-    known = about(name)
-    make = known.make if isinstance(known, Made) else partial(_published, known, folder)
-    try:
-        signature(make).bind(**options)
-    except TypeError:
-        raise DataError(f"{name!r} does not take the options {', '.join(options)}. {describe(name)}") from None
-    made = make(**options)
+    check_options(name, options)
+    made = _maker(about(name), folder)(**options)
     frame: polars.DataFrame = made.frame if isinstance(made, Truth) else made
     return frame
 
 
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse what a data set does not take, before anything is fetched."""
+    known = about(name)
+    try:
+        signature(_maker(known, None)).bind(**options)
+    except TypeError:
+        raise DataError(f"{name!r} does not take the options {', '.join(options)}. {describe(name)}") from None
+    if isinstance(known, Published) and options.get("rows") is not None:
+        check_count("rows", options["rows"])
+
+
+def _maker(known: Made | Published, folder: str | Path | None) -> Callable[..., Any]:
+    """What gives the table, once it has the options."""
+    return known.make if isinstance(known, Made) else partial(_published, known, folder)
+
+
 def _published(known: Published, folder: str | Path | None, rows: int | None = None) -> polars.DataFrame:
-    if rows is not None:
-        check_count("rows", rows)
     found = find(known, places(folder)) or Found(known, (_fetched(known, folder),))
     return found.read()[:rows]
 

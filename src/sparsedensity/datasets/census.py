@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 
-from sparsedensity.datasets.generated import Truth, check_count
+from sparsedensity.datasets.generated import Truth, check_count, check_seed
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
@@ -51,6 +51,7 @@ def census_like(rows: int = CENSUS_ROWS, seed: int = 0, leaves: int = 400) -> Tr
     """
     check_count("rows", rows)
     check_count("leaves", leaves)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature.nominal(name, CODED.get(name, range(size))) for name, size in SIZES.items()))
     tree, probabilities = _grow(domain, leaves, rng)

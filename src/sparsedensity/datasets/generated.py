@@ -64,6 +64,7 @@ def random_tree(
     sizes = _sizes("sizes", sizes)
     check_count("rows", rows)
     check_count("leaves", leaves)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(Feature.nominal(f"x{i + 1}", range(size)) for i, size in enumerate(sizes)))
     tree = _grow(domain, leaves, rng)
@@ -82,6 +83,12 @@ def check_count(name: str, value: object) -> None:
     """Refuse what is not a whole number of at least 1."""
     if not _is_count(value):
         raise ParameterError(name, value, "a whole number of 1 or more")
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what is not a whole number of at least 0."""
+    if not _is_count(seed, least=0):
+        raise ParameterError("seed", seed, "a whole number of 0 or more")
 
 
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:
@@ -117,5 +124,5 @@ def _sizes(name: str, sizes: Sequence[int] | int) -> tuple[int, ...]:
     return tuple(map(int, found))
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
+def _is_count(value: object, least: int = 1) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sparsedensity.datasets.generated import Truth, check_count, draw
+from sparsedensity.datasets.generated import Truth, check_count, check_seed, draw
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
@@ -70,6 +70,7 @@ def housebreaks(rows: int = HOUSEBREAK_ROWS, seed: int = 0) -> Truth:
     'residence'
     """
     check_count("rows", rows)
+    check_seed(seed)
     domain = Domain(tuple(Feature.nominal(name, values) for name, values in VALUES.items()))
     splits: list[Split] = []
     leaves = list(_read(STORY, domain, splits))

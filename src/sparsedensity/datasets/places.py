@@ -21,8 +21,9 @@ from sparsedensity.errors import DataError
 VARIABLE = "SPARSEDENSITY_DATA"
 UNREADABLE = (
     pl.exceptions.PolarsError, zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, OSError, EOFError,
+    RuntimeError,
 )  # fmt: skip
-"""What a file may raise that is not what its name says."""
+"""What a file may raise that is not what its name says; an archive under a password raises the last."""
 PREPARED_ENDINGS = (".parquet", ".csv.gz", ".csv")
 
 
@@ -89,7 +90,7 @@ def find(record: Published, where: tuple[Path, ...]) -> Found | None:
     """The first place that has a set, prepared or in a published form."""
     for place in where:
         for ending in PREPARED_ENDINGS:
-            if (path := place / f"{record.name}{ending}").is_file():
+            if _is_file(path := place / f"{record.name}{ending}"):
                 return Found(record, (path,))
         for form in record.forms:
             if found := find_form(record, form, place):
@@ -111,12 +112,24 @@ def wanted(record: Published) -> str:
 
 def _writable(place: Path) -> bool:
     """Whether a folder can be written, or made if there is none."""
-    nearest = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK)
+    whole = place.absolute()
+    try:
+        nearest = next((path for path in (whole, *whole.parents) if path.exists()), None)
+        return nearest is not None and nearest.is_dir() and os.access(nearest, os.W_OK)
+    except OSError:  # a folder that may not be looked into
+        return False
 
 
 def _first(place: Path, file: File) -> Path | None:
-    return next((place / name for name in file.names if (place / name).is_file()), None)
+    return next((place / name for name in file.names if _is_file(place / name)), None)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file is there; in a folder that may not be looked into there is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from sparsedensity.table import Floats
 
 MOST_UNITS = 50_000_000
 """Weights that count more than this are not taken apart: their rows are held out whole."""
+LARGEST_SEED = 2**32 - 1
 
 
 class Split(NamedTuple):
@@ -31,6 +32,7 @@ def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") 
     >>> [split.test.tolist() for split in folds_of(np.array([3.0, 1.0]), 2)]
     [[1.0, 1.0], [2.0, 0.0]]
     """
+    _check_seed(seed)
     units = _units(weights)
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= len(units):
         raise ParameterError(
@@ -41,12 +43,18 @@ def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") 
     return list(_splits(weights, units, int(folds), seed))
 
 
+def _check_seed(seed: object) -> None:
+    """Refuse what cannot shuffle rows in the same way again."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
+        raise ParameterError("seed", seed, f"a whole number from 0 to {LARGEST_SEED:,}")
+
+
 def _units(weights: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The row of everything that can be held out on its own."""
     rows = np.arange(len(weights))
     if np.all(weights == np.floor(weights)) and weights.sum() <= MOST_UNITS:
         return np.repeat(rows, weights.astype(np.int64))
-    return rows
+    return rows[weights > 0]
 
 
 def _splits(
