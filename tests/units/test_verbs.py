@@ -249,7 +249,8 @@ def test_evaluate_measures_the_histogram_that_was_asked_for():
 def test_report_writes_a_page_and_says_so_beside_the_answer(tmp_path):
     page = tmp_path / "r.html"
     done = run("report", "titanic", "-o", page, "--cv", "0")
-    assert (done.stdout, done.stderr, done.returncode) == ("", f"wrote {page}\n", 0)
+    said = done.stderr.splitlines()  # on a machine that has not compiled the search, that is said before
+    assert (done.stdout, said[-1], done.returncode) == ("", f"wrote {page}", 0)
     assert "Made from <strong>titanic</strong>" in page.read_text(encoding="utf-8")
     assert run("report", "titanic", "-o", "-", "--cv", "0").stdout.startswith("<!doctype html>")
     assert run("report", "titanic", "-o", tmp_path / "no" / "r.html", "--cv", "0").returncode == 1
