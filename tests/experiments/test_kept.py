@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from sparsedensity.errors import DataError
 from sparsedensity.experiments.kept import Kept
 
 HERE = {"version": "1", "quick": False}
@@ -40,19 +41,32 @@ def test_a_line_that_was_cut_off_is_a_part_that_is_not_finished(tmp_path):
     kept = Kept(file, HERE)
     kept.part("first", lambda: {"x": 1})
     kept.part("second", lambda: {"x": 2})
-    file.write_text(file.read_text()[:-8])
+    kept.file.write_text(kept.file.read_text()[:-8])
     again = Kept(file, HERE)
     assert again.part("first", never) == {"x": 1}
     assert again.part("second", lambda: {"x": 3}) == {"x": 3}
     assert Kept(file, HERE).part("second", never) == {"x": 3}
 
 
-def test_parts_of_another_version_are_not_used(tmp_path):
+def test_a_damaged_line_is_refused_in_one_sentence_and_measured_anew_when_asked(tmp_path):
+    file = tmp_path / "study.jsonl"
+    kept = Kept(file, HERE)
+    kept.part("first", lambda: {"x": 1})
+    kept.part("second", lambda: {"x": 2})
+    header, _, second = kept.file.read_text().splitlines()
+    for damaged in ('{"part": "fi', "[]", '{"part": "first"}'):
+        kept.file.write_text(f"{header}\n{damaged}\n{second}\n")
+        with pytest.raises(DataError, match=r"is damaged: line 2 is not a finished part\. Delete it, or .* --fresh"):
+            Kept(file, HERE)
+    assert Kept(file, HERE, fresh=True).part("first", lambda: {"x": 3}) == {"x": 3}
+
+
+def test_parts_of_another_version_are_not_used_and_not_lost(tmp_path):
     file = tmp_path / "study.jsonl"
     Kept(file, HERE).part("first", lambda: {"x": 1})
     other = Kept(file, {**HERE, "version": "2"})
     assert other.part("first", lambda: {"x": 2}) == {"x": 2}
-    assert Kept(file, HERE).part("first", lambda: {"x": 3}) == {"x": 3}
+    assert Kept(file, HERE).part("first", never) == {"x": 1}
 
 
 def test_fresh_parts_are_computed_again(tmp_path):
@@ -72,9 +86,10 @@ def test_a_part_is_the_same_now_as_when_it_is_read_again(tmp_path):
 
 def test_the_seconds_of_earlier_parts_are_counted_once(tmp_path):
     file = tmp_path / "study.jsonl"
-    Kept(file, HERE).part("first", dict)
-    header, line = file.read_text().splitlines()
-    file.write_text(f"{header}\n{json.dumps({**json.loads(line), 'seconds': 5.0})}\n")
+    kept = Kept(file, HERE)
+    kept.part("first", dict)
+    header, line = kept.file.read_text().splitlines()
+    kept.file.write_text(f"{header}\n{json.dumps({**json.loads(line), 'seconds': 5.0})}\n")
     again = Kept(file, HERE)
     assert again.seconds_before == 0.0
     again.part("first", never)

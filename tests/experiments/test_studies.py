@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.experiments import grids, paper
+from sparsedensity.experiments.against_det import SideBySide
 from sparsedensity.experiments.distances import distances
 from sparsedensity.experiments.kept import Kept
+from sparsedensity.experiments.performance import performance
 from sparsedensity.experiments.running import Plan, Skipped, reproduce
 from sparsedensity.experiments.sets import paper_cut, paper_table
-from sparsedensity.experiments.studies import STUDIES, coco, crime, simulated, study_of
+from sparsedensity.experiments.studies import STUDIES, coco, crime, det, lists, simulated, study_of
 from sparsedensity.experiments.study import Setting
 from tests.experiments.test_paper import SOURCE, one_line
 from tests.units.test_cli import run
@@ -191,7 +194,47 @@ def test_labels_that_come_together_are_the_most_surprising():
 def test_the_study_of_labels_tells_the_pair():
     study = coco.study_of(labels(), Setting(Kept(), quick=True))
     assert any("dog and cat" in sentence or "cat and dog" in sentence for sentence in study.sentences)
-    assert study.tables[1].rows[0] == ("leaves", 20.0, float(study.tables[1].rows[0][2]))
+    assert study.tables[1].rows[0] == ("leaves", 20.0, len(study.figures[0].report.leaves))
+    assert 1 < len(study.figures[0].report.leaves) <= 20
+
+
+def folds_with(gains, leaves=3):
+    """DET and ours on folds of 10 rows, ours better by so much a row."""
+    return [SideBySide(i, 10.0, leaves, -20.0, 3, -20.0 + 10 * gain, 3) for i, gain in enumerate(gains)]
+
+
+def test_equal_trees_are_within_the_error_of_each_other():
+    assert det._verdict(folds_with([-1e-13, -1e-13])) == "within the error"
+    assert det._verdict(folds_with([1e-13, 1e-13])) == "within the error"
+    assert det._verdict(folds_with([-0.1, -0.1])) == "below"
+    assert det._verdict(folds_with([0.1, 0.11])) == "above"
+
+
+def test_the_study_of_det_says_what_stands_in_and_where_its_limit_binds(tmp_path, monkeypatch):
+    monkeypatch.setattr(det, "QUICK_SETS", ("crime", "car"))
+    monkeypatch.setattr(det, "against_det", lambda *_, **__: folds_with([0.1, 0.2], det.MOST_LEAVES))
+    notes = " ".join(det.study(Setting(Kept(), quick=True)).tables[0].notes)
+    assert "Crime is not the paper's table: housebreaks, rows of a known truth" in notes
+    assert "Car is not" not in notes
+    assert "DET's tree may have 100 leaves" in notes
+    assert "in 4 of 4 folds it has as many" in notes
+    assert "as large as 12.71 on the Titanic, and log-likelihoods from 396 to 13107 on its crime data" in notes
+
+
+def test_a_shorter_list_scores_lower_only_where_it_does():
+    best = {2: SimpleNamespace(n_rules_=3, log_posterior_=-5.0), 4: SimpleNamespace(n_rules_=2, log_posterior_=-6.0)}
+    rows = [["1", "", -7.0, -5.5], ["2", "", -6.0, -6.0], ["3", "", -5.0, -6.0]]
+    assert lists._lower(best, rows) == [True, False, True]
+
+
+def test_folds_are_counted_in_the_seconds_of_a_second_run(tmp_path):
+    people, told = datasets.load("titanic").head(200), []
+    first = Kept(tmp_path / "titanic.jsonl", {})
+    found = performance(Setting(first, quick=True, say=told.append), "titanic", people)
+    again = Kept(tmp_path / "titanic.jsonl", {})
+    assert performance(Setting(again, quick=True), "titanic", people).folds == found.folds
+    assert again.seconds_before > sum(fold.seconds for fold in found.folds)
+    assert f"cross-validating titanic, {len(found.folds)} of {len(found.folds)} folds" in told
 
 
 def test_a_set_is_cut_after_as_many_rows_as_the_papers():

@@ -4,15 +4,17 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from sparsedensity import GreedyTree, datasets
 from sparsedensity.errors import ParameterError, SparseDensityError
-from sparsedensity.experiments import charts, page, writing
+from sparsedensity.experiments import charts, page, running, writing
 from sparsedensity.experiments.machine import Machine, commit
-from sparsedensity.experiments.running import saved_studies, write_page
+from sparsedensity.experiments.running import Plan, command_of, saved_studies, write_page
 from sparsedensity.experiments.study import Chart, Column, Panel, Picture, Series, Study, Table, in_words
 from sparsedensity.experiments.writing import Foot
 from sparsedensity.report.style import LIGHT
@@ -183,6 +185,57 @@ def test_earlier_studies_stay_on_the_page(tmp_path):
     assert [study.name for study in saved_studies(tmp_path)] == ["titanic", "coco"]
     assert text.index("About People") < text.index("About Labels")
     assert "Quick runs are on this page" not in text
+
+
+def test_a_study_that_cannot_be_read_is_left_off_the_page_and_told(tmp_path, monkeypatch):
+    (tmp_path / "coco.json").write_text("{}")
+    monkeypatch.setattr(running, "study_of", lambda _: lambda _: a_study())
+    done, left_off = running.reproduce(Plan(("titanic",), tmp_path))
+    assert [study.name for study in saved_studies(tmp_path)] == [done.name] == ["titanic"]
+    assert left_off.name == "coco"
+    assert "coco.json is not a study of this version" in left_off.why
+
+
+@pytest.mark.parametrize("change", [{"jobs": 2}, {"quick": True}, {"data": Path("tables")}])
+def test_parts_are_used_again_only_by_a_run_like_theirs(tmp_path, monkeypatch, change):
+    measured = []
+
+    def study(setting):
+        setting.part("one", lambda: measured.append(setting.jobs) or {})
+        return a_study()
+
+    monkeypatch.setattr(running, "study_of", lambda _: study)
+    plan = Plan(("titanic",), tmp_path)
+    for each in (plan, plan, replace(plan, **change), plan):
+        list(running.reproduce(each))
+    assert len(measured) == 2
+    monkeypatch.setattr(running, "source", lambda: "edited")
+    list(running.reproduce(plan))
+    assert len(measured) == 3
+
+
+def test_studies_that_share_parts_measure_them_once_even_when_fresh(tmp_path, monkeypatch):
+    measured = []
+
+    def study_of(name):
+        def study(setting):
+            setting.part("grid", lambda: measured.append(name) or {})
+            return a_study(name)
+
+        return study
+
+    monkeypatch.setattr(running, "study_of", study_of)
+    plan = Plan(("runtime", "parameters"), tmp_path, fresh=True)
+    assert [saved.name for saved in running.reproduce(plan)] == ["runtime", "parameters"]
+    assert measured == ["runtime"]
+    list(running.reproduce(plan))
+    assert measured == ["runtime", "runtime"]
+
+
+def test_the_foot_names_the_options_but_no_folder(tmp_path):
+    plan = Plan(("det",), tmp_path, data=tmp_path, quick=True, jobs=2)
+    assert command_of("det", plan) == "sparsedensity reproduce det --quick --jobs 2 --data FOLDER"
+    assert command_of("det", Plan(("det",), tmp_path)) == "sparsedensity reproduce det"
 
 
 def test_a_page_says_which_studies_were_quick(tmp_path):

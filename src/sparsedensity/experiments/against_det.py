@@ -27,6 +27,9 @@ from sparsedensity.experiments.methods import Method, paper_methods
 from sparsedensity.experiments.tables import Rows, rows_of
 from sparsedensity.experiments.workers import in_any_order
 
+TIE = 1e-9
+"""Log-likelihoods per row that differ by no more are equal: the same tree, summed in another order."""
+
 
 @dataclass(frozen=True)
 class SideBySide:
@@ -88,8 +91,10 @@ def _side_by_side(
         limited = Method(clone(ours.estimator).set_params(max_leaves=theirs.n_leaves_), ours.grid)
         model = fitted(rows, limited.estimator, choose(rows, limited, train, inner, seed), train)
         target, own = held_out(rows, theirs, test), held_out(rows, model, test)
-        matching = (size for size in _sizes(rows, model, train) if held_out(rows, model.cut(size), test) >= target)
-        return SideBySide(fold, float(test.sum()), theirs.n_leaves_, target, model.n_leaves_, own, next(matching, None))
+        weight = float(test.sum())
+        enough = target - TIE * weight
+        matching = (size for size in _sizes(rows, model, train) if held_out(rows, model.cut(size), test) >= enough)
+        return SideBySide(fold, weight, theirs.n_leaves_, target, model.n_leaves_, own, next(matching, None))
 
 
 def _sizes(rows: Rows, model: Any, train: Any) -> list[int]:

@@ -1,7 +1,7 @@
 """Parts of a study that are finished, kept in a file: an interrupted study goes on where it stopped.
 
-One line of JSON a part, below a line that says what they belong to. Parts of another version, or of another size, are
-not used: everything is measured anew. A last line that was cut off is a part that is not finished.
+One line of JSON a part, below a line that says what they belong to. Parts of another version, another machine or
+another size are in another file. A last line that was cut off is a part that is not finished.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sparsedensity.errors import DataError
+
 
 class Kept:
     """Finished parts by name, in a file or, without one, in memory.
@@ -23,14 +25,17 @@ class Kept:
     """
 
     def __init__(self, file: Path | None = None, belongs: dict[str, Any] | None = None, *, fresh: bool = False) -> None:
-        self.file, self.fresh = file, fresh
         self.header = {"parts of": belongs or {}}
+        self.fresh = fresh
+        self.file = None if file is None else self._named(file, file.stem)
         self.seconds_before = 0.0
         """The seconds of the parts that were taken from an earlier run."""
         self._parts: dict[str, tuple[dict[str, Any], float]] = {}
         self._earlier: set[str] = set()
-        if file is not None and not fresh:
-            self._read(file)
+        if self.file is not None and fresh:
+            self.file.unlink(missing_ok=True)
+        elif self.file is not None:
+            self._read(self.file)
 
     def part(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """A part that is kept, or computed now and kept."""
@@ -47,12 +52,16 @@ class Kept:
         """A file for parts that something else keeps: another one for another version or size."""
         if self.file is None:
             return None
-        digest = hashlib.sha256(json.dumps(self.header).encode()).hexdigest()[:8]
-        path = self.file.with_name(f"{name}-{digest}.jsonl")
+        path = self._named(self.file, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         if self.fresh:
             path.unlink(missing_ok=True)
         return path
+
+    def _named(self, file: Path, name: str) -> Path:
+        """A file in the same folder, named also by what its parts belong to."""
+        digest = hashlib.sha256(json.dumps(self.header).encode()).hexdigest()[:8]
+        return file.with_name(f"{name}-{digest}.jsonl")
 
     def _keep(self, name: str, value: dict[str, Any], seconds: float) -> None:
         line = json.dumps({"part": name, "seconds": seconds, "value": value})
@@ -71,9 +80,14 @@ class Kept:
         *lines, cut_off = file.read_text(encoding="utf-8").split("\n")
         if not lines or lines[0] != json.dumps(self.header):
             return
-        for line in lines[1:]:
-            part = json.loads(line)
-            self._parts[part["part"]] = part["value"], part["seconds"]
+        for number, line in enumerate(lines[1:], 2):
+            try:
+                part = json.loads(line)
+                self._parts[part["part"]] = part["value"], part["seconds"]
+            except (ValueError, KeyError, TypeError):
+                raise DataError(
+                    f"{file} is damaged: line {number} is not a finished part. Delete it, or measure anew with --fresh."
+                ) from None
         self._earlier = set(self._parts)
         if cut_off:
             file.write_text("\n".join([*lines, ""]), encoding="utf-8")

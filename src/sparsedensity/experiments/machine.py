@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -74,6 +75,15 @@ def commit() -> str:
     found = _git(here.parent, "rev-parse", "--short=10", "HEAD") or ""
     changed = _git(here.parent.parent, "status", "--porcelain", "--untracked-files=no", ".")
     return f"{found} with changes" if found and changed else found
+
+
+def source() -> str:
+    """A word for the source of this library as it is on the disk, committed or not."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        digest.update(f"{file.relative_to(package).as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _git(folder: Path, *words: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What our models are compared with: independent columns, Chow and Liu's tree, and mlpack's DET.
+"""What our models are compared with: independent columns and Chow and Liu's tree.
 
 They have the face of our estimators as far as a comparison needs it: ``fit``, ``score_samples``, ``score``,
 ``n_leaves_`` and the same ways to read a table.

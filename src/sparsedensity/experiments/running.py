@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from sparsedensity.datasets.places import VARIABLE
 from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.experiments import charts, page, writing
+from sparsedensity.experiments.fold_file import fingerprint
 from sparsedensity.experiments.kept import Kept
-from sparsedensity.experiments.machine import Machine
+from sparsedensity.experiments.machine import Machine, source
 from sparsedensity.experiments.studies import STUDIES, study_of
 from sparsedensity.experiments.study import Setting
 from sparsedensity.experiments.writing import Foot, Saved
@@ -45,17 +49,25 @@ class Skipped:
 def reproduce(plan: Plan) -> Iterator[Saved | Skipped]:
     """Run studies one after another; each is written, and the page with it, before the next begins.
 
-    Where several are asked for, one whose data are not to be had is skipped.
+    Where several are asked for, one whose data are not to be had is skipped. An earlier study in the folder that
+    cannot be read is left off the page, and said at the end.
     """
     charts.needed()
     machine = Machine.here()
+    belongs = _belongs(plan, machine)
+    begun: set[str] = set()
     for name in plan.names:
+        parts = STUDIES[name].parts or name
+        file = plan.output / PARTS / f"{parts}.jsonl"
         try:
-            yield _run(name, plan, machine)
+            kept = Kept(file, belongs, fresh=plan.fresh and parts not in begun)
+            begun.add(parts)
+            yield _run(name, plan, machine, kept)
         except DataError as error:
             if len(plan.names) == 1:
                 raise
             yield Skipped(name, str(error))
+    yield from (found for found in _lying_in(plan.output) if isinstance(found, Skipped))
 
 
 def write_page(folder: Path) -> Path:
@@ -69,24 +81,48 @@ def write_page(folder: Path) -> Path:
 
 
 def saved_studies(folder: Path) -> list[Saved]:
-    """Every study that lies in a folder, in the order of the page."""
-    found = [writing.load(name, folder) for name in STUDIES]
-    return [saved for saved in found if saved is not None]
+    """Every study that lies in a folder and can be read, in the order of the page."""
+    return [found for found in _lying_in(folder) if isinstance(found, Saved)]
 
 
-def command_of(names: Sequence[str], *, quick: bool) -> str:
-    """What a reader types to get the same."""
-    return f"sparsedensity reproduce {' '.join(names)}{' --quick' if quick else ''}"
+def _lying_in(folder: Path) -> Iterator[Saved | Skipped]:
+    for name in STUDIES:
+        try:
+            found = writing.load(name, folder)
+        except SparseDensityError as error:
+            yield Skipped(name, str(error))
+        else:
+            if found is not None:
+                yield found
 
 
-def _run(name: str, plan: Plan, machine: Machine) -> Saved:
-    belongs = {"version": machine.sparsedensity, "commit": machine.commit, "quick": plan.quick}
-    file = plan.output / PARTS / f"{STUDIES[name].parts or name}.jsonl"
-    kept = Kept(file, belongs, fresh=plan.fresh)
+def command_of(name: str, plan: Plan) -> str:
+    """What a reader types to get the same, with the reader's own folder of tables.
+
+    >>> command_of("det", Plan(("det",), Path("out"), data=Path("tables"), jobs=2))
+    'sparsedensity reproduce det --jobs 2 --data FOLDER'
+    """
+    options = {"--quick": plan.quick, f"--jobs {plan.jobs}": plan.jobs != 1, "--data FOLDER": plan.data is not None}
+    return " ".join(["sparsedensity reproduce", name, *(option for option, given in options.items() if given)])
+
+
+def _belongs(plan: Plan, machine: Machine) -> dict[str, Any]:
+    """All that a finished part depends on: it is used again only where nothing of this is different."""
+    data = plan.data and plan.data.resolve()
+    return {
+        **machine.saved(),
+        "source": source(),
+        "quick": plan.quick,
+        "jobs": plan.jobs,
+        "data": fingerprint(str(data), os.environ.get(VARIABLE)),
+    }
+
+
+def _run(name: str, plan: Plan, machine: Machine, kept: Kept) -> Saved:
     begin = time.perf_counter()
     study = study_of(name)(Setting(kept, plan.data, plan.quick, plan.jobs, lambda what: plan.say(f"{name}: {what}")))
     seconds = time.perf_counter() - begin + kept.seconds_before
-    foot = Foot(command_of([name], quick=plan.quick), seconds, machine, plan.quick)
+    foot = Foot(command_of(name, plan), seconds, machine, plan.quick)
     saved = writing.save(study, foot, plan.output)
     write_page(plan.output)
     return saved

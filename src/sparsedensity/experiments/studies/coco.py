@@ -28,7 +28,6 @@ FEWEST_IMAGES = 30
 class Surprise(NamedTuple):
     """A leaf, and how far it is from what independent labels would give."""
 
-    leaf: int
     present: tuple[str, ...]
     absent: int
     images: float
@@ -79,7 +78,7 @@ def surprises(tree: Any, frame: pl.DataFrame) -> list[Surprise]:
         chance = math.prod(sum(by_value[c.feature].get(v, 0.0) for v in c.values) for c in leaf.conditions)
         if len(present) > 1 and leaf.weight >= FEWEST_IMAGES:
             absent = len(leaf.conditions) - len(present)
-            found.append(Surprise(leaf.number, present, absent, leaf.weight, chance * frame.height))
+            found.append(Surprise(present, absent, leaf.weight, chance * frame.height))
     return sorted(found, key=lambda one: -one.lift)
 
 
@@ -121,10 +120,9 @@ def _together(labels: tuple[str, ...]) -> str:
 
 def _table(found: list[Surprise]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (one.leaf, _together(one.present), one.absent, one.images, one.expected, one.lift) for one in found[:NAMED]
+        (_together(one.present), one.absent, one.images, one.expected, one.lift) for one in found[:NAMED]
     ]
     columns = (
-        Column("leaf", "whole"),
         Column("labels that are present"),
         Column("labels that are absent", "whole"),
         Column("images", "whole"),

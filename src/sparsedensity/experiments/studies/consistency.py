@@ -100,7 +100,7 @@ def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequ
             f"From {rows[2]:,} rows on the distance of our tree falls as rows to the power "
             f"{_slope(found, LEAF, rows[2:]):.2f}, that of the histogram as rows to the power "
             f"{_slope(found, HISTOGRAM, rows[2:]):.2f}; the best possible is −0.5, "
-            "the error of counting.".replace("power -", "power −")
+            "the error of counting."
         )
     return said
 

@@ -159,7 +159,7 @@ def _sentences(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points,
         ),
         f"{holds} of {len(CLAIMS)} sentences of the paper's story come out of our tree as they are in the truth.",
         (
-            f"Closest to the truth, in total variation, is the {closest.lower()} ({away[closest]:.3f}); the full "
+            f"Closest to the truth, in total variation: {closest} ({away[closest]:.3f}). The full "
             f"histogram of {QUOTED['crime, bins of the histogram'].value:,.0f} bins is at {away[HISTOGRAM]:.3f}."
         ),
     ]
