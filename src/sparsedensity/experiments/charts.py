@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from sparsedensity.experiments.study import Chart, Panel, Series
@@ -33,17 +35,27 @@ def needed() -> None:
     need("matplotlib", PURPOSE)
 
 
+NAME_HIGH, NAME_WIDE = 8.0, 70.0
+"""The room of a name, in points."""
+
+
 def draw(chart: Chart) -> Any:
     """The chart as a matplotlib figure."""
     figures = need("matplotlib.figure", PURPOSE)
     wide = 1.4 * WIDE if len(chart.panels) == 1 else WIDE * len(chart.panels)
     figure = figures.Figure(figsize=(wide, HIGH), layout="constrained", facecolor=LIGHT["paper"])
     labels = list(dict.fromkeys(series.label for panel in chart.panels for series in panel.series))
-    for axes, panel in zip(figure.subplots(1, len(chart.panels), squeeze=False)[0], chart.panels, strict=True):
+    panels = list(zip(figure.subplots(1, len(chart.panels), squeeze=False)[0], chart.panels, strict=True))
+    for axes, panel in panels:
         _dress(axes, panel)
         for series in panel.series:
             _plot(axes, series, labels.index(series.label))
     _legend(figure, labels)
+    if any(series.names for panel in chart.panels for series in panel.series):
+        figure.draw_without_rendering()  # now the points are where they will be
+        for axes, panel in panels:
+            for series in panel.series:
+                _name(axes, series)
     return figure
 
 
@@ -121,8 +133,32 @@ def _plot(axes: Any, series: Series, place: int) -> None:
     else:
         style: dict[str, Any] = {"facecolors": "none"} if series.faint else {"linewidths": 0}
         axes.scatter(series.x, series.y, s=26, alpha=0.9, **{**look, **style})
-    for x, y, name in zip(series.x, series.y, series.names, strict=False):
-        axes.annotate(name, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7, color=LIGHT["soft"])
+
+
+def _name(axes: Any, series: Series) -> None:
+    """Write the names beside the points, so that none covers another."""
+    point = axes.figure.dpi / 72
+    places = axes.transData.transform(list(zip(series.x, series.y, strict=True))) / point
+    heights = apart([(x, y) for x, y in places.tolist()][: len(series.names)])
+    for x, y, (_, up), height, name in zip(series.x, series.y, places, heights, series.names, strict=False):
+        shift = (5, height - up - 2)
+        axes.annotate(name, (x, y), xytext=shift, textcoords="offset points", fontsize=7, color=LIGHT["soft"])
+
+
+def apart(places: Sequence[tuple[float, float]]) -> list[float]:
+    """The heights at which names can stand beside points: neighbours push each other up and down.
+
+    >>> apart([(0, 10), (200, 10), (0, 12)])
+    [7.0, 10, 15.0]
+    """
+    heights = [up for _, up in places]
+    order = sorted(range(len(places)), key=lambda i: heights[i])
+    for _ in range(100):
+        for i, j in itertools.combinations(order, 2):
+            missing = NAME_HIGH - (heights[j] - heights[i])
+            if missing > 0 and abs(places[i][0] - places[j][0]) < NAME_WIDE:
+                heights[i], heights[j] = heights[i] - missing / 2, heights[j] + missing / 2
+    return heights
 
 
 def _legend(figure: Any, labels: list[str]) -> None:
