@@ -38,7 +38,7 @@ PROPOSALS = 20_000
 def main() -> None:
     warnings.simplefilter("ignore", SearchWarning)
     SparseRuleList(iterations=1000).fit(datasets.load("titanic"))
-    print("proposals of one chain at temperature 1 in a second of processor time, from the greedy list")
+    print("proposals of one chain at temperature 1 in a second of processor time, from the greedy list, best of five")
     print(f"  titanic, no limit: {proposals(datasets.load('titanic'), None):,.0f}")
     if (mushroom := paper_table("mushroom")) is not None:
         for limit in (7, MAX_RULES, None):
@@ -55,16 +55,19 @@ def main() -> None:
 
 
 def proposals(frame: pl.DataFrame, max_rules: int | None) -> float:
-    """How many proposals a chain makes in a second of processor time, once it has grown greedily and settled."""
+    """How many proposals a chain makes in a second of processor time, once it has grown greedily: the best of five."""
     table = read_table(open_source(frame), Reading())
     antecedents = Antecedents(table)
     limit = None if max_rules is None else max_rules + 1
     problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts), limit)
     chain = Lists(antecedents, chains=1).init(problem, np.random.default_rng(0)).chains[0]
     chain.walk(1.0, 1.0, PROPOSALS)
-    begin = time.thread_time()
-    chain.walk(1.0, 1.0, PROPOSALS)
-    return PROPOSALS / (time.thread_time() - begin)
+    seconds = []
+    for _ in range(5):
+        begin = time.thread_time()
+        chain.walk(1.0, 1.0, PROPOSALS)
+        seconds.append(time.thread_time() - begin)
+    return PROPOSALS / min(seconds)
 
 
 def mine(features: int, values: int, conditions: int, support: float) -> str:

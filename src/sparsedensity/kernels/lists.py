@@ -441,6 +441,7 @@ def weigh(task, rules, pool, draft, change):
     fit = rules.score[1] - belief.of_length[n].head + belief.of_length[change.n].head
     intruding, place = change.intruder >= 0, max(change.intruder, 0)
     rule, size = draft.rule[place], draft.size[place]
+    fled, fled_size = rules.rule[min(change.lo, n - 1)], rules.size[min(change.lo, n - 1)]
     won, space, held, count = 0.0, 0.0, np.int64(0), np.int64(0)
     if change.own >= 0:
         won, space = rules.at[change.own].weight, rules.at[change.own].volume
@@ -469,9 +470,11 @@ def weigh(task, rules, pool, draft, change):
             if j == n:
                 weight += weight_of(task.rows, draft.rows[0], draft.rows[0])
                 volume += volume_of(pool, draft.boxes[held], count)
-            else:
+            elif not apart(task.conditions, fled, fled_size, own, own_size):
                 gained, extra, count = hand_down(task.rows, task.conditions, pool, draft, held, count, own, own_size)
                 weight, volume, held = weight + gained, volume + extra, 1 - held
+            elif not meeting:
+                continue
         elif not meeting:
             continue
         fit += leaf_term(belief, weight, volume) - rules.at[j].term
