@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from benchmarks.exact import CRIME
 from benchmarks.paper_data import paper_table
 from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.errors import SearchWarning
 
-CRIME = (4, 5, 2, 2, 2, 9)
 RANDOM = ((4, 2), (6, 2), (8, 2), (10, 2), (12, 2), (3, 3), (5, 3), (7, 3), (3, 5), (4, 5), (2, 9))
 """Numbers of features and of values: random trees of 20 leaves."""
 MADE = ("balance", "car")

@@ -90,11 +90,12 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -
     """The model that was asked for, and what to put beside it; one of its own title gives way to it."""
     from sparsedensity.estimators import GreedyTree, Histogram
     from sparsedensity.experiments.methods import Method, reference_methods
+    from sparsedensity.experiments.names import DET, HISTOGRAM
 
     limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
     others = {
-        "DET for categories": Method(GreedyTree("ise", **limit)),
-        "Full histogram": Method(Histogram()),
+        DET: Method(GreedyTree("ise", **limit)),
+        HISTOGRAM: Method(Histogram()),
         **reference_methods(),
         **(_mlpack() if mlpack else {}),
     }
@@ -130,8 +131,9 @@ def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
 def _mlpack() -> dict[str, Method]:
     from sparsedensity.experiments.methods import Method
     from sparsedensity.experiments.mlpack_tree import MlpackTree
+    from sparsedensity.experiments.names import MLPACK
 
-    return {"mlpack's DET": Method(MlpackTree())}
+    return {MLPACK: Method(MlpackTree())}
 
 
 def _domain(model: DensityEstimator, frame: Any, weights: Any) -> Domain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,9 @@ def _of_density(density: Density) -> LogDensities:
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """The standard error of a mean over folds; not a number where a fold is infinite."""
+    """The standard error of a mean; not a number where a value is infinite, or for fewer than two values."""
+    if len(values) < 2:
+        return math.nan
     with np.errstate(invalid="ignore"):
         return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 

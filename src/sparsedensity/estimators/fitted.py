@@ -34,6 +34,12 @@ MOST_COMBINATIONS = 1_000_000
 MOST_SAMPLES = 2**31 - 1
 
 
+def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:
+    """The sum of the log densities of rows; rows of weight 0 do not count, whatever their density."""
+    weights = check_weights(sample_weight, len(logs))
+    return float(logs.sum() if weights is None else weights[weights > 0] @ logs[weights > 0])
+
+
 class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
     """A density that is constant in each of a few leaves, once it is fitted."""
 
@@ -88,12 +94,7 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The log-likelihood: the sum of the log densities of all rows."""
-        logs = self.score_samples(X)
-        if sample_weight is None:
-            return float(logs.sum())
-        weights = check_weights(sample_weight, len(logs))
-        assert weights is not None
-        return float(weights[weights > 0] @ logs[weights > 0])
+        return log_likelihood(self.score_samples(X), sample_weight)
 
     def unusualness(self, X: Any) -> Floats:
         """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest."""

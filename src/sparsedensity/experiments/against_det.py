@@ -24,6 +24,7 @@ from sparsedensity.estimators.evidence import standard_error
 from sparsedensity.estimators.folds import Split, folds_of
 from sparsedensity.experiments.evaluation import choose, fitted, held_out, readied
 from sparsedensity.experiments.methods import Method, paper_methods
+from sparsedensity.experiments.names import DET, LEAF
 from sparsedensity.experiments.tables import Rows, rows_of
 from sparsedensity.experiments.workers import in_any_order
 
@@ -67,8 +68,8 @@ def against_det(
     splits = folds_of(rows.weights, folds, seed, "folds")
     paper = paper_methods()
     pair = (
-        readied("det", det or paper["DET for categories"], rows.domain),
-        readied("ours", ours or paper["Leaf-sparse tree"], rows.domain),
+        readied("det", det or paper[DET], rows.domain),
+        readied("ours", ours or paper[LEAF], rows.domain),
     )
     work = partial(_side_by_side, rows, splits, pair, inner, seed)
     return tuple(sorted(in_any_order(work, range(len(splits)), jobs), key=lambda found: found.fold))

@@ -20,7 +20,6 @@ table, so that every fold measures volumes alike.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -31,9 +30,10 @@ import numpy as np
 from sklearn.base import clone
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import ParameterError, SearchWarning
+from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.evidence import standard_error
 from sparsedensity.estimators.folds import Split, folds_of
+from sparsedensity.experiments.fitting import fit
 from sparsedensity.experiments.fold_file import FoldFile, fingerprint
 from sparsedensity.experiments.methods import Method, Share, paper_methods
 from sparsedensity.experiments.tables import Rows, rows_of
@@ -230,10 +230,8 @@ def _made_by(method: Method) -> str:
 def _held_out(rows: Rows, splits: Sequence[Split], inner: int, seed: int, task: Task) -> Fold:
     """Choose the parameters, fit, and score what was held out."""
     train, test = splits[task.fold]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchWarning)
-        chosen, choosing = _timed(lambda: choose(rows, task.method, train, inner, seed))
-        model, seconds = _timed(lambda: fitted(rows, task.method.estimator, chosen, train))
+    chosen, choosing = _timed(lambda: choose(rows, task.method, train, inner, seed))
+    model, seconds = _timed(lambda: fitted(rows, task.method.estimator, chosen, train))
     score = held_out(rows, model, test)
     return Fold(task.name, task.fold, chosen, _size(model), score, float(test.sum()), seconds, choosing)
 
@@ -258,11 +256,7 @@ def _scores(rows: Rows, method: Method, split: Split) -> list[float]:
 def fitted(rows: Rows, estimator: Any, parameters: Mapping[str, Any], weights: Floats) -> Any:
     """A copy of an estimator with some parameters, fitted to the rows that have weight."""
     used = weights > 0
-    model = clone(estimator).set_params(**parameters)
-    model.fit(rows.take(used), sample_weight=weights[used])
-    if getattr(getattr(model, "search_", None), "reason", "") == "interrupted":
-        raise KeyboardInterrupt  # half a search is no result, though a single fit would take it
-    return model
+    return fit(clone(estimator).set_params(**parameters), rows.take(used), weights[used]).model
 
 
 def held_out(rows: Rows, model: Any, weights: Floats) -> float:

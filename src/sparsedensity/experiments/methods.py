@@ -15,6 +15,8 @@ from typing import Any
 from sklearn.model_selection import ParameterGrid
 
 from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
+from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
+from sparsedensity.experiments.paper import GRIDS
 from sparsedensity.experiments.peers import ChowLiuTree, IndependentColumns
 
 
@@ -83,16 +85,16 @@ def paper_methods(
     rules: dict[str, Any] = {**spend, "iterations": list_iterations, "pseudocount": 1, "max_rules": max_rules}
     greedy: dict[str, Any] = {"pseudocount": 2, "max_leaves": max_leaves, "time_limit": time_limit}
     methods = {
-        "Leaf-sparse tree": Method(LeafSparseTree(**tree), {"expected_leaves": (5, 8, 10)}),
-        "Branch-sparse tree": Method(BranchSparseTree(**tree), {"expected_branches": (2, 3)}),
-        "Rule list": Method(SparseRuleList(**rules), {"expected_rules": (3, 5, 7), "expected_conditions": (1, 2)}),
-        "DET for categories": Method(GreedyTree("ise", **greedy), LEAF_SIZES),
-        "Full histogram": Method(Histogram()),
+        LEAF: Method(LeafSparseTree(**tree), GRIDS["leaf"]),
+        BRANCH: Method(BranchSparseTree(**tree), GRIDS["branch"]),
+        LIST: Method(SparseRuleList(**rules), GRIDS["list"]),
+        DET: Method(GreedyTree("ise", **greedy), LEAF_SIZES),
+        HISTOGRAM: Method(Histogram()),
     }
     if mlpack:
         from sparsedensity.experiments.mlpack_tree import MlpackTree
 
-        methods["mlpack's DET"] = Method(MlpackTree(pseudocount=2), LEAF_SIZES)
+        methods[MLPACK] = Method(MlpackTree(pseudocount=2), LEAF_SIZES)
     if references:
         methods |= reference_methods()
     return methods
@@ -100,4 +102,4 @@ def paper_methods(
 
 def reference_methods() -> dict[str, Method]:
     """Densities that are not pictures of a table, as a measure of what a picture costs."""
-    return {"Independent columns": Method(IndependentColumns()), "Chow-Liu tree": Method(ChowLiuTree())}
+    return {kind.title: Method(kind()) for kind in (IndependentColumns, ChowLiuTree)}

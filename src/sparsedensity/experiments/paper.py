@@ -155,7 +155,7 @@ GRIDS: dict[str, dict[str, tuple[int, ...]]] = {
     "branch": {"expected_branches": (2, 3)},
     "list": {"expected_rules": (3, 5, 7), "expected_conditions": (1, 2)},
 }
-"""The parameters that the paper tries for the run times; pseudocounts are 2 for trees and 1 for lists."""
+"""The parameters that the paper chooses from; pseudocounts are 2 for trees and 1 for lists."""
 TITANIC_EXPECTED_RULES = (2, 4, 7)
 """The expected rules of the paper's three lists of the Titanic, with 2 expected conditions and pseudocount 1."""
 

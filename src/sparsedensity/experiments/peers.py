@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density.forest import Forest, chow_liu, independent
 from sparsedensity.domain import Domain
-from sparsedensity.ingest import Reading, check_weights, encode, open_source, read_table
+from sparsedensity.estimators.fitted import log_likelihood
+from sparsedensity.ingest import Reading, encode, open_source, read_table
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.table import Floats, Table
 
@@ -78,11 +79,7 @@ class ForestDensity(DensityMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The log-likelihood: the sum of the log densities of all rows."""
-        logs = self.score_samples(X)
-        weights = check_weights(sample_weight, len(logs))
-        if weights is None:
-            return float(logs.sum())
-        return float(weights[weights > 0] @ logs[weights > 0])
+        return log_likelihood(self.score_samples(X), sample_weight)
 
 
 class IndependentColumns(ForestDensity):

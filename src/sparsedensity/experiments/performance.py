@@ -7,11 +7,12 @@ from importlib.util import find_spec
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.experiments.evaluation import Fold, Method, evaluate, paper_methods
+from sparsedensity.estimators.evidence import standard_error
+from sparsedensity.experiments.evaluation import Evaluation, Fold, Method, evaluate, paper_methods
 from sparsedensity.experiments.methods import LEAF_SIZES, reference_methods
 from sparsedensity.experiments.mlpack_tree import MlpackTree
 from sparsedensity.experiments.names import MLPACK
-from sparsedensity.experiments.study import Chart, Column, Panel, Series, Setting, Table, standard_error
+from sparsedensity.experiments.study import Chart, Column, Panel, Series, Setting, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,13 +28,13 @@ WIDE = 50
 class Performance(NamedTuple):
     """What an evaluation found, as a study shows it."""
 
-    folds: tuple[Fold, ...]
+    evaluation: Evaluation
     tables: tuple[Table, Table]
     chart: Chart
 
     def per_row(self, method: str) -> list[float]:
         """The held-out log-likelihood per row of one method, fold by fold; empty where it was not compared."""
-        return [fold.per_row for fold in self.folds if fold.method == method]
+        return [fold.per_row for fold in self.evaluation.of(method)]
 
     def above(self, method: str, other: str, called: str) -> str:
         """By how much one method is above another, in words: "0.01 above DET (standard error 0.002)"."""
@@ -56,7 +57,7 @@ def performance(setting: Setting, name: str, frame: pl.DataFrame, search: str = 
         options: dict[str, Any] = {"folds": folds, "inner": folds, "seed": 0, "jobs": setting.jobs, "keep": keep}
         return {"folds": [asdict(fold) for fold in evaluate(frame, methods, **options, progress=tell).folds]}
 
-    found = tuple(Fold(**fold) for fold in setting.part(what, compute)["folds"])
+    found = Evaluation(tuple(Fold(**fold) for fold in setting.part(what, compute)["folds"]))
     return Performance(found, (_summary(found), _every_fold(found)), _chart(name, found))
 
 
@@ -77,17 +78,11 @@ def _methods(search: str, quick: bool) -> dict[str, Method]:
     return methods | reference_methods()
 
 
-def _by_method(folds: tuple[Fold, ...]) -> dict[str, list[Fold]]:
-    found: dict[str, list[Fold]] = {}
-    for fold in folds:
-        found.setdefault(fold.method, []).append(fold)
-    return found
-
-
-def _summary(folds: tuple[Fold, ...]) -> Table:
+def _summary(found: Evaluation) -> Table:
     rows = []
-    for method, own in _by_method(folds).items():
-        per_row = [fold.log_likelihood / fold.rows for fold in own]
+    for method in found.methods:
+        own = found.of(method)
+        per_row = [fold.per_row for fold in own]
         leaves = fmean(fold.leaves for fold in own)
         rows.append(
             (
@@ -113,7 +108,7 @@ def _summary(folds: tuple[Fold, ...]) -> Table:
             "their leaves are numbers that they hold."
         ),
     ]
-    if any(fold.method == MLPACK for fold in folds):
+    if MLPACK in found.methods:
         notes.append(
             "mlpack's DET chooses from 6 of the paper's 18 pairs of leaf sizes, to save time: all sizes up to which a "
             "leaf is not split, each with leaves of one row and more."
@@ -121,7 +116,7 @@ def _summary(folds: tuple[Fold, ...]) -> Table:
     return Table("methods", "Held-out likelihood and sparsity", columns, tuple(rows), tuple(notes))
 
 
-def _every_fold(folds: tuple[Fold, ...]) -> Table:
+def _every_fold(found: Evaluation) -> Table:
     rows = tuple(
         (
             fold.method,
@@ -131,7 +126,7 @@ def _every_fold(folds: tuple[Fold, ...]) -> Table:
             fold.log_likelihood,
             fold.rows,
         )
-        for fold in folds
+        for fold in found.folds
     )
     columns = (
         Column("method"),
@@ -144,12 +139,12 @@ def _every_fold(folds: tuple[Fold, ...]) -> Table:
     return Table("folds", "Every fold", columns, rows)
 
 
-def _chart(name: str, folds: tuple[Fold, ...]) -> Chart:
-    by_method = _by_method(folds)
-    wide = max(fold.leaves for fold in folds) > WIDE
+def _chart(name: str, found: Evaluation) -> Chart:
+    wide = max(fold.leaves for fold in found.folds) > WIDE
     series = []
-    for place, (method, own) in enumerate(by_method.items()):
-        aside = 0.06 * (place - (len(by_method) - 1) / 2)
+    for place, method in enumerate(found.methods):
+        own = found.of(method)
+        aside = 0.06 * (place - (len(found.methods) - 1) / 2)
         x = tuple(fold.leaves * (1 + aside / 5) if wide else fold.leaves + aside for fold in own)
         series.append(Series(method, x, tuple(fold.log_likelihood for fold in own)))
     panel = Panel("", "leaves", "log-likelihood of the test rows", tuple(series), log_x=wide)

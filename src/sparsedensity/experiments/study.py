@@ -11,10 +11,9 @@ paper's numbers beside ours, charts and pictures of models. It draws and writes 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import stdev
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sparsedensity.errors import ParameterError
@@ -164,8 +163,3 @@ def _number(value: float, column: Column) -> str:
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.{column.digits - 1}e}"
     return f"{value:,.{column.digits}g}"
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """The standard error of a mean; not a number for fewer than two values."""
-    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan

@@ -580,17 +580,22 @@ def draw_antecedent(task, rng, rule):
 
 
 @kernel
+def is_rule(rule, size, other, other_size):
+    """Whether two rules have the same conditions."""
+    if size != other_size:
+        return False
+    for k in range(size):
+        if rule[k] != other[k]:
+            return False
+    return True
+
+
+@kernel
 def stands_twice(draft, place, n):
     """Whether the rule at a place stands elsewhere in the draft too."""
     for j in range(n):
-        if j != place and draft.size[j] == draft.size[place]:
-            same = True
-            for k in range(draft.size[j]):
-                if draft.rule[j, k] != draft.rule[place, k]:
-                    same = False
-                    break
-            if same:
-                return True
+        if j != place and is_rule(draft.rule[j], draft.size[j], draft.rule[place], draft.size[place]):
+            return True
     return False
 
 
@@ -771,14 +776,8 @@ def best_place(belief, rules, room, first, size, sparse):
 def is_used(rules, path, size):
     """Whether a list has a rule already."""
     for j in range(rules.n[0]):
-        if rules.size[j] == size:
-            same = True
-            for k in range(size):
-                if rules.rule[j, k] != path[k]:
-                    same = False
-                    break
-            if same:
-                return True
+        if is_rule(rules.rule[j], rules.size[j], path, size):
+            return True
     return False
 
 

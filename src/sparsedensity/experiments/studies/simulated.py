@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsedensity import BranchSparseTree, Domain, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
+from sparsedensity.estimators.evidence import standard_error
 from sparsedensity.experiments.fitting import fit, leaves_of
 from sparsedensity.experiments.mlpack_tree import MlpackTree
 from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
@@ -24,7 +25,6 @@ from sparsedensity.experiments.study import (
     Setting,
     Study,
     Table,
-    standard_error,
 )
 
 DRAWS, QUICK_DRAWS = 100, 4
