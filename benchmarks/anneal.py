@@ -20,8 +20,9 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Anneal, Found, Greedy, anneal, run
-from sparsedensity.search.chain import Chain, Recipe
+from sparsedensity.search import Anneal, Found, Greedy, run
+from sparsedensity.search.trees import anneal
+from sparsedensity.search.trees.anneal_chain import Chain, Recipe
 from sparsedensity.table import Table
 
 BEST_KNOWN = {

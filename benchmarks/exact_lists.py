@@ -13,7 +13,7 @@ from benchmarks.paper_data import PAPER
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, ExactLists, Lists, run
-from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.lists.antecedents import Antecedents
 
 SECONDS = 60.0
 PROPOSALS = 200_000

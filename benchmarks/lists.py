@@ -21,7 +21,7 @@ from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import Lists
-from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.table import Table
 
 TABLES = (

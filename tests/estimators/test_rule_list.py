@@ -14,7 +14,7 @@ from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Lists, run
-from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.lists.antecedents import Antecedents
 from tests import naive
 
 TITANIC = datasets.load("titanic")

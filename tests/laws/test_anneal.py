@@ -12,7 +12,9 @@ from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Anneal, Budget, Greedy, anneal, chain, run
+from sparsedensity.search import Anneal, Budget, Greedy, run
+from sparsedensity.search.trees import anneal
+from sparsedensity.search.trees import anneal_chain as chain
 from sparsedensity.structures import Tree
 from tests import naive
 from tests.naive_search import best_branch_sparse, best_leaf_sparse

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, Exact, Greedy, run, tables
+from sparsedensity.search import Budget, Exact, Greedy, run
 from sparsedensity.search.bounds import upper_bound
+from sparsedensity.search.trees.exact import best_by_region as tables
 from sparsedensity.structures import Tree
 from tests.strategies import data_in, domains, positive, rule_lists, shares, table_of, trees
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search import Exact, proof, run
-from sparsedensity.search.lattice import Lattice, count_sides
-from sparsedensity.search.near import near_optimal
+from sparsedensity.search import Exact, run
+from sparsedensity.search.trees.exact import proof
+from sparsedensity.search.trees.exact.near_optimal import near_optimal
+from sparsedensity.search.trees.exact.regions import Lattice, count_sides
 from tests.naive_search import (
     Regions,
     best_branch_sparse,
@@ -45,7 +46,7 @@ def region_of(lattice, number):
 
 @given(features(most=5))
 def test_sides_are_counted_without_listing_them(feature):
-    from sparsedensity.search.lattice import sides_of
+    from sparsedensity.search.trees.exact.regions import sides_of
 
     sides = sides_of(feature)
     assert count_sides(feature) == (len(sides.masks), len(sides.first))

@@ -15,9 +15,10 @@ from sparsedensity.errors import DataError
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, ExactLists, Lists, estimate_list, exact_lists, near_optimal_lists, run
-from sparsedensity.search.antecedents import Antecedents
-from sparsedensity.search.prefixes import cells_of, count_uses, every_use
+from sparsedensity.search import Budget, ExactLists, Lists, estimate_list, near_optimal_lists, run
+from sparsedensity.search.lists import exact as exact_lists
+from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.exact_arrays import cells_of, count_uses, every_use
 from sparsedensity.structures import RuleList
 from tests import naive
 from tests.naive_lists import Scorer, best_list, every_antecedent, supported

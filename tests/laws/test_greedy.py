@@ -14,7 +14,7 @@ from sparsedensity.kernels import split as kernels
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Greedy, run
-from sparsedensity.search.greedy import values_of
+from sparsedensity.search.trees.greedy import values_of
 from sparsedensity.structures import Tree
 from tests import naive
 from tests.strategies import data_in, domains, positive, real_weights, table_of

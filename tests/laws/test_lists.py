@@ -14,11 +14,11 @@ from sparsedensity.kernels import lists as kernels
 from sparsedensity.posterior import SparseRules, draw_list
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Lists, run
-from sparsedensity.search.antecedents import Antecedents
-from sparsedensity.search.chains import Chain, task_of
-from sparsedensity.search.lists import gelman_rubin
+from sparsedensity.search.lists.anneal import gelman_rubin
+from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.chain import Chain, task_of
 from sparsedensity.structures import Condition, RuleList
-from sparsedensity.structures.reading import in_reading_order
+from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.structures.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from tests import naive
 from tests.naive_lists import Scorer, best_list, every_antecedent, every_list, supported

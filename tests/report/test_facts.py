@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from sparsedensity import GreedyTree, datasets
-from sparsedensity.report.facts import search_facts, search_in_words
+from sparsedensity.report.search_summary import search_facts, search_in_words
 from tests.report.models import rules_report
 
 RULES = rules_report().structure

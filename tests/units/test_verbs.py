@@ -15,7 +15,7 @@ from sparsedensity.cli.options import ModelOptions
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
 from sparsedensity.ingest.batches import read_batches
-from sparsedensity.report import saved
+from sparsedensity.report import from_file
 from tests.report.models import hostile_model, hostile_rows
 from tests.units.test_cli import run
 
@@ -109,7 +109,7 @@ def test_a_model_shown_from_its_file_is_the_model(kind, weighted, tmp_path):
     people = datasets.load("titanic").unique(maintain_order=True)
     fitted = kind().fit(people, sample_weight=range(1, len(people) + 1) if weighted else None)
     fitted.save(tmp_path / "m.json")
-    shown, whole = saved.read(tmp_path / "m.json"), load(tmp_path / "m.json")
+    shown, whole = from_file.read(tmp_path / "m.json"), load(tmp_path / "m.json")
     assert shown.report().facts == whole.report().facts
     assert shown.report().title == whole.report().title
     assert shown.report().lines == whole.report().lines
@@ -125,7 +125,7 @@ def test_a_file_without_what_showing_needs_is_loaded_in_full(model, tmp_path):
     document = json.loads(model.read_text(encoding="utf-8"))
     del document["title"]
     (tmp_path / "old.json").write_text(json.dumps(document), encoding="utf-8")
-    assert saved.read(tmp_path / "old.json") is None
+    assert from_file.read(tmp_path / "old.json") is None
     assert run("show", tmp_path / "old.json").stdout == run("show", model).stdout
     document["leaves"][0]["weight"] = -1
     (tmp_path / "bad.json").write_text(json.dumps(document), encoding="utf-8")

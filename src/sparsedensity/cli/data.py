@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
-    from sparsedensity.report.saved import SavedModel
+    from sparsedensity.report.from_file import SavedModel
 
 
 class Data(NamedTuple):

@@ -43,10 +43,10 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Show a saved model: its leaves with probability, density, volume and count."""
-    from sparsedensity.report import saved
+    from sparsedensity.report import from_file
 
     with model_file(model) as file:
-        shown = saved.read(file) or load_model(file)
+        shown = from_file.read(file) or load_model(file)
     if json:
         write_json(model_as_json(shown))
     elif written(_render(shown.report(), form, width), output):

@@ -24,8 +24,8 @@ from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import model
 from sparsedensity.report.explanation import Explanation
-from sparsedensity.report.facts import search_facts, search_in_words
 from sparsedensity.report.model import Leaf, Report
+from sparsedensity.report.search_summary import search_facts, search_in_words
 from sparsedensity.report.words import count, counted
 from sparsedensity.search import Found
 from sparsedensity.table import Floats

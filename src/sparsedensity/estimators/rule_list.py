@@ -26,10 +26,10 @@ from sparsedensity.search import (
     near_optimal_lists,
     run,
 )
-from sparsedensity.search.antecedents import Antecedents
 from sparsedensity.search.base import Watch
-from sparsedensity.search.covers import as_rules
-from sparsedensity.search.exact_lists import too_large
+from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.exact import too_large
+from sparsedensity.search.lists.from_tree import as_rules
 from sparsedensity.structures import RuleList, Structure, Tree
 from sparsedensity.table import Floats
 

@@ -21,7 +21,7 @@ from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
 from sparsedensity.search.base import Watch, keep
-from sparsedensity.search.chain import COOLINGS
+from sparsedensity.search.trees.anneal_chain import COOLINGS
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Table
 

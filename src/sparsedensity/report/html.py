@@ -14,10 +14,10 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
-from sparsedensity.report import chart, svg, words
+from sparsedensity.report import path_svg, svg, words
 from sparsedensity.report.evidence import Score
-from sparsedensity.report.lookup import page_data
 from sparsedensity.report.model import Leaf, Report
+from sparsedensity.report.page_data import page_data
 from sparsedensity.report.picture import Picture, dense_text, picture_of
 from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
 
@@ -52,7 +52,7 @@ def render(report: Report) -> str:
         evidence=evidence,
         picture=svg.markup(picture, Style(title=False, foldable=True)),
         narrow=svg.markup(_narrow(picture), NARROW),
-        chart=None if path is None or len(path) < 2 else Markup(chart.render(path)),  # noqa: S704
+        chart=None if path is None or len(path) < 2 else Markup(path_svg.render(path)),  # noqa: S704
         path=path,
         common=nlargest(NAMED_LEAVES, shown, key=lambda leaf: leaf.probability),
         densest=max(shown, key=lambda leaf: leaf.log_density, default=None),

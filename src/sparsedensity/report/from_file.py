@@ -13,8 +13,8 @@ import numpy as np
 from sparsedensity.density import Density
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.report import model, words
-from sparsedensity.report.facts import search_facts, search_in_words
 from sparsedensity.report.model import Leaf, Report
+from sparsedensity.report.search_summary import search_facts, search_in_words
 from sparsedensity.structures import Cells, files
 
 

@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.table import Floats
 
 

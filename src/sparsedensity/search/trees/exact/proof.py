@@ -20,12 +20,20 @@ from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import TIE
 from sparsedensity.search.bounds import log_features, log_volume_of_rows, looks_at_features
-from sparsedensity.search.estimate import MOST_BYTES
-from sparsedensity.search.hull import Hull
-from sparsedensity.search.lattice import Lattice, count_regions
-from sparsedensity.search.shallow import ShallowLattice, ShallowTables
-from sparsedensity.search.tables import BranchTables, LeafCounts, LeafTables, Plan, Tables, best_plan, tree_of
-from sparsedensity.search.within import MOST_CHOICES, Label, Lists, TooManyError, Within
+from sparsedensity.search.trees.exact.best_by_region import (
+    BranchTables,
+    LeafCounts,
+    LeafTables,
+    Plan,
+    Tables,
+    best_plan,
+    tree_of,
+)
+from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
+from sparsedensity.search.trees.exact.estimate import MOST_BYTES
+from sparsedensity.search.trees.exact.leaf_count_bounds import Hull
+from sparsedensity.search.trees.exact.regions import Lattice, count_regions
+from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, TooManyError, Within
 from sparsedensity.structures import Tree
 from sparsedensity.table import Floats
 

@@ -17,8 +17,8 @@ import numpy as np
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
-from sparsedensity.search.estimate import estimate, too_large
-from sparsedensity.search.proof import Proof, prove
+from sparsedensity.search.trees.exact.estimate import estimate, too_large
+from sparsedensity.search.trees.exact.proof import Proof, prove
 from sparsedensity.structures import Structure, Tree, canonical
 
 

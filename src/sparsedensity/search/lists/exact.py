@@ -19,12 +19,11 @@ from sparsedensity.errors import DataError
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search.antecedents import MOST_LISTED, Antecedents
 from sparsedensity.search.base import TIE
 from sparsedensity.search.bounds import upper_bound
-from sparsedensity.search.estimate import MOST_BYTES, MOST_SECONDS, about
-from sparsedensity.search.lists import one_more_rule_pays, told
-from sparsedensity.search.prefixes import (
+from sparsedensity.search.lists.anneal import one_more_rule_pays, told
+from sparsedensity.search.lists.antecedents import MOST_LISTED, Antecedents
+from sparsedensity.search.lists.exact_arrays import (
     cells_of,
     count_uses,
     first_layer,
@@ -35,6 +34,7 @@ from sparsedensity.search.prefixes import (
     prior_of,
     smooth,
 )
+from sparsedensity.search.trees.exact.estimate import MOST_BYTES, MOST_SECONDS, about
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
 

@@ -13,8 +13,8 @@ from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.antecedents import Antecedents
-from sparsedensity.search.exact_lists import ExactLists, Growth, ListProof, longest_of
+from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.exact import ExactLists, Growth, ListProof, longest_of
 from sparsedensity.structures import RuleList
 
 FIRST_WINDOW = 0.25

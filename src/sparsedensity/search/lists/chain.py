@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from sparsedensity.kernels import lists as kernels
 from sparsedensity.posterior import SparseRules
-from sparsedensity.search.antecedents import Antecedents, log_share_of_sizes, records
+from sparsedensity.search.lists.antecedents import Antecedents, log_share_of_sizes, records
 from sparsedensity.table import Floats
 
 NOTES = 100

@@ -10,8 +10,8 @@ from sparsedensity.errors import DataError
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem, check_limit
 from sparsedensity.search.bounds import looks_at_features
-from sparsedensity.search.lattice import count_regions, count_sides
-from sparsedensity.search.shallow import count_sets, count_states
+from sparsedensity.search.trees.exact.depth_limited import count_sets, count_states
+from sparsedensity.search.trees.exact.regions import count_regions, count_sides
 
 BYTES_A_REGION = 64.0
 """As measured for method II; method I takes half."""

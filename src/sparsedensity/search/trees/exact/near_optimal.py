@@ -14,11 +14,11 @@ from sparsedensity.errors import DataError
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.exact import Exact
-from sparsedensity.search.hull import Hull
-from sparsedensity.search.proof import Case, CaseSearch, Proof, cases, pass_on
-from sparsedensity.search.tables import Plan, Regions, tree_of
-from sparsedensity.search.within import Entry, Label, TooManyError
+from sparsedensity.search.trees.exact.best_by_region import Plan, Regions, tree_of
+from sparsedensity.search.trees.exact.leaf_count_bounds import Hull
+from sparsedensity.search.trees.exact.proof import Case, CaseSearch, Proof, cases, pass_on
+from sparsedensity.search.trees.exact.search import Exact
+from sparsedensity.search.trees.exact.within_slack import Entry, Label, TooManyError
 from sparsedensity.structures import Tree, canonical
 
 FIRST_WINDOW = 0.25

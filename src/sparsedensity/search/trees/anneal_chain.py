@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from sparsedensity.kernels import moves, regions
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.space import copy_tree, empty_tree, limit_of, make_space, plant, single_leaf_score
+from sparsedensity.search.trees.anneal_memory import (
+    copy_tree,
+    empty_tree,
+    limit_of,
+    make_space,
+    plant,
+    single_leaf_score,
+)
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats

@@ -20,7 +20,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.kernels import exact as kernels
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search.lattice import Ints, Lattice, Sides
+from sparsedensity.search.trees.exact.regions import Ints, Lattice, Sides
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats

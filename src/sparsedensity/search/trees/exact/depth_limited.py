@@ -20,7 +20,8 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import exact as kernels
 from sparsedensity.problem import Problem
-from sparsedensity.search.lattice import (
+from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables, node_terms
+from sparsedensity.search.trees.exact.regions import (
     Ints,
     Sides,
     add_up,
@@ -32,7 +33,6 @@ from sparsedensity.search.lattice import (
     single_sides,
     whole_side,
 )
-from sparsedensity.search.tables import Line, NodeTables, node_terms
 from sparsedensity.table import Floats
 
 PARTINGS_A_STEP = 10_000_000

@@ -19,10 +19,10 @@ import numpy as np
 
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search.antecedents import Antecedents
-from sparsedensity.search.chains import Chain, Walks, Work, task_of
+from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.chain import Chain, Walks, Work, task_of
 from sparsedensity.structures import RuleList, Structure
-from sparsedensity.structures.reading import in_reading_order
+from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.table import Floats
 
 T = TypeVar("T")

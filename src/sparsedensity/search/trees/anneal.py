@@ -21,9 +21,9 @@ from sparsedensity.kernels import moves
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import run
-from sparsedensity.search.chain import ARCHIVED, FEW_REGIONS, KINDS, Chain, Cooling, Recipe, region_count
-from sparsedensity.search.greedy import Greedy
-from sparsedensity.search.space import limit_of, on_grid
+from sparsedensity.search.trees.anneal_chain import ARCHIVED, FEW_REGIONS, KINDS, Chain, Cooling, Recipe, region_count
+from sparsedensity.search.trees.anneal_memory import limit_of, on_grid
+from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Codes, Floats, Table
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from sparsedensity.domain import Domain
-from sparsedensity.search.antecedents import Antecedents
+from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.structures import Condition, RuleList, Tree
 
 
