@@ -13,7 +13,7 @@ from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
 from sparsedensity.structures import Structure
 
-P = TypeVar("P", bound=Posterior)
+P = TypeVar("P", bound=Posterior, covariant=True)
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from sparsedensity.posterior import Posterior, SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time, check_whole
 from sparsedensity.search import (
+    AnnealLists,
     Budget,
     ExactLists,
     Found,
-    Lists,
     NearOptimalLists,
     estimate_list,
     near_optimal_lists,
@@ -28,7 +28,7 @@ from sparsedensity.search import (
 )
 from sparsedensity.search.base import Watch
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.exact import too_large
+from sparsedensity.search.lists.exact_estimate import too_large
 from sparsedensity.search.lists.from_tree import as_rules
 from sparsedensity.structures import RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -256,7 +256,7 @@ class SparseRuleList(PathEstimator):
     ) -> Found:
         """The best list that several chains see."""
         warm = self._warm(problem.domain, antecedents) if start is None else start
-        search = Lists(antecedents, self.iterations, self.restarts, self.r_hat, self._jobs(), warm)
+        search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, self._jobs(), warm)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
         return run(search, problem, budget=budget, rng=generator(self.random_state), watch=watch)
 
