@@ -13,15 +13,15 @@ from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
 from sparsedensity.structures import Structure
 
-P = TypeVar("P", bound=Posterior, covariant=True)
+P_co = TypeVar("P_co", bound=Posterior, covariant=True)
 
 
 @dataclass(frozen=True)
-class Problem(Generic[P]):
+class Problem(Generic[P_co]):
     """What a search is asked to solve."""
 
     engine: MemoryEngine
-    posterior: P
+    posterior: P_co
     max_leaves: int | None = None
 
     def __post_init__(self) -> None:

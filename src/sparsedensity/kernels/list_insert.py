@@ -9,7 +9,7 @@ from sparsedensity.kernels import bare, kernel, part
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
 from sparsedensity.kernels.list_state import copy_rules, is_rule, shift_rule
-from sparsedensity.kernels.list_terms import leaf_term, length_term, log_available, log_prior
+from sparsedensity.kernels.list_terms import leaf_term, log_available, log_prior
 
 INSERTION = np.dtype([("value", np.float64), ("gain", np.float64), ("place", np.int64)], align=True)
 """The best insertion so far: its value (the gain, with noise), its gain, and its place (-1 if there is none)."""
@@ -156,7 +156,8 @@ def find_insertion(task, memory, scratch, wanted, rng):
     copy_rules(state.rule, state.size, draft.rule, draft.size, n)
     lay_out(task, memory, scratch, wanted.first)
     log_prior(terms, state.size[:n], draft.unused)
-    price = length_term(terms, n + 1) - length_term(terms, n) - log_available(terms, draft.unused)
+    now, then = terms.of_length[n], terms.of_length[n + 1]
+    price = then.log_prior + then.log_evidence - now.log_prior - now.log_evidence - log_available(terms, draft.unused)
     best.value, best.gain, best.place = -np.inf, -np.inf, -1
     depth = np.int64(0)
     path[0] = -1

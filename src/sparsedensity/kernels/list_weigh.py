@@ -46,19 +46,18 @@ def hand_down(rows, conditions, pool, draft, rule):
 
 @part
 def prepare(task, state, pool, draft, change):
-    """Displace a leaf and let the moved rule take its part of it; the terms of the leaves that are no more."""
-    passing, gone = draft.passing, 0.0
+    """Displace a leaf and let the moved rule take its part of it; the terms of the two leaves that are no more."""
+    passing, moved_term, displaced_term = draft.passing, 0.0, 0.0
     moved = draft.rule[max(change.moved, 0), : draft.size[max(change.moved, 0)]]
     passing.weight, passing.volume, passing.boxes, passing.side = 0.0, 0.0, 0, 0
     if change.old >= 0:
         old = state.at[change.old]
-        passing.weight, passing.volume, gone = old.weight, old.volume, old.term
+        passing.weight, passing.volume, moved_term = old.weight, old.volume, old.term
     if change.moved >= 0:
         take_rows(task.rows.obey, task.rows.everything, moved, draft.obey, draft.rows[0])
     if change.displaced:
         leaf = state.at[change.lo]
-        gone += leaf.term
-        passing.boxes = leaf.n_leaf
+        passing.boxes, displaced_term = leaf.n_leaf, leaf.term
         copy_words(state.leaf[change.lo], draft.rows[0])
         for b in range(leaf.n_leaf):
             draft.boxes[0, b] = state.leaf_boxes[change.lo, b]
@@ -66,7 +65,7 @@ def prepare(task, state, pool, draft, change):
             weight, volume = hand_down(task.rows, task.conditions, pool, draft, moved)
             passing.weight += weight
             passing.volume += volume
-    return gone
+    return moved_term, displaced_term
 
 
 @part
@@ -113,7 +112,8 @@ def weigh(task, state, pool, draft, change):
     """The log evidence of a draft, from what changes hands; minus infinity if boxes find no room."""
     terms, passing, n, used = task.terms, draft.passing, state.now.n, pool.used.boxes
     evidence = state.now.log_evidence - terms.of_length[n].log_evidence + terms.of_length[change.n].log_evidence
-    evidence -= prepare(task, state, pool, draft, change)
+    moved_term, displaced_term = prepare(task, state, pool, draft, change)
+    evidence = evidence - moved_term - displaced_term
     for j in range(change.lo + change.displaced, change.hi):
         evidence += change_of_leaf(task, state, pool, draft, change, j)
     if change.moved >= 0:

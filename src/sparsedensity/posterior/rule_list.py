@@ -146,8 +146,8 @@ class SparseRules:
         rules = np.arange(most_rules + 1.0)
         leaves = rules + 1
         of_length["log_prior"] = self.log_length(rules)
-        of_length["log_evidence"] = gammaln(leaves * a) - gammaln(n + leaves * a) - n * log_volume
-        of_length["log_evidence"] -= self._log_dropped(leaves)
+        of_length["log_evidence"] = -gammaln(n + leaves * a) - n * log_volume
+        of_length["log_evidence"] += gammaln(leaves * a) - self._log_dropped(leaves)
         of_size["log_rate"] = _log_poisson(np.arange(len(of_size)), self.expected_conditions)
         of_size["antecedents"][1:] = self.antecedents
         of_weight: Floats = gammaln(np.arange(most_weight + 1) + a) - math.lgamma(a)
