@@ -8,10 +8,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
+from sparsedensity.kernels.belief import is_even
 from sparsedensity.posterior import Posterior
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Structure, Tree
+from sparsedensity.table import Floats
 
 P = TypeVar("P", bound=Posterior)
 
@@ -20,7 +22,7 @@ P = TypeVar("P", bound=Posterior)
 class Problem(Generic[P]):
     """What a search is asked to solve."""
 
-    engine: MemoryEngine
+    engine: Engine
     posterior: P
     max_leaves: int | None = None
 
@@ -34,7 +36,23 @@ class Problem(Generic[P]):
 
     def score(self, structure: Structure) -> float:
         """The log posterior of a structure, counted on all rows."""
-        return self.posterior.log_posterior(structure, self.engine.leaf_weights(structure))
+        return self.count_and_score(structure)[0]
+
+    def one_leaf_term(self) -> float:
+        """What the leaf model says of the whole table as one leaf."""
+        domain, n = self.domain, np.array([self.engine.n])
+        if is_even(self.posterior.leaf):
+            return -float(n[0]) * domain.log_volume
+        return float(self.posterior.leaf_terms(Tree.leaf(domain), n, self.engine.value_weights()[None]))
+
+    def count_and_score(self, structure: Structure) -> tuple[float, Floats]:
+        """The log posterior of a structure and the weight in its leaves, counted on all rows."""
+        if isinstance(structure, Tree) and not is_even(self.posterior.leaf):
+            by_value = self.engine.leaf_value_weights(structure)
+            weights = by_value[:, self.domain.span(0)].sum(axis=1)
+            return self.posterior.log_posterior(structure, weights, by_value), weights
+        weights = self.engine.leaf_weights(structure)
+        return self.posterior.log_posterior(structure, weights), weights
 
 
 AnyProblem = Problem[Any]

@@ -14,6 +14,15 @@ from numba import njit
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""
 
+INNER: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""For what only other kernels call: compiled with its caller, with neither a cache nor a wrapper of its own."""
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop that only other kernels call."""
+    compiled: Callable[..., Any] = njit(**INNER)(function)
+    return compiled
+
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop, keep the result on disk, and run it without the interpreter lock."""

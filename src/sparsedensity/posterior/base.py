@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import betaincinv, gammaln
@@ -11,11 +11,23 @@ from sparsedensity.errors import ParameterError
 from sparsedensity.table import Floats
 
 
+class PriorBound(NamedTuple):
+    """Log priors that bound those of all structures."""
+
+    one_leaf: float
+    """That of the structure of one leaf."""
+    others: float
+    """What that of no other structure exceeds."""
+
+
 class Posterior(Protocol):
     """A belief about structures, given the weight that fell into each leaf."""
 
-    def log_posterior(self, structure: Any, weights: Floats) -> float:
-        """The log posterior, up to the constant that no structure changes."""
+    def log_posterior(self, structure: Any, weights: Floats, value_weights: Floats | None = None) -> float:
+        """The log posterior, up to the constant that no structure changes.
+
+        ``value_weights``, the weight in each leaf at each value, is asked for by leaf models that are not even.
+        """
 
     def log_probabilities(self, structure: Any, weights: Floats) -> Floats:
         """The log of the posterior mean of every leaf's probability."""

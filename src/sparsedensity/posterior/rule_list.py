@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import gammaincc, gammaln
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
+from sparsedensity.kernels.belief import Uniform
 from sparsedensity.posterior.base import (
+    PriorBound,
     beta_intervals,
     check_positive,
     log_dirichlet,
@@ -22,6 +24,8 @@ from sparsedensity.posterior.base import (
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.table import Floats
 
+MOST_COUNTED = 1_000_000
+"""Numbers of rules beyond this are bounded together."""
 OrdinalConditions = Literal["value", "interval"]
 
 
@@ -42,6 +46,9 @@ class SparseRules:
     pseudocount: float = 1.0
     as_printed: bool = False
     """Drop the Dirichlet constant lnG((m+1) a) - (m+1) lnG(a), as the paper's last line does."""
+
+    leaf: ClassVar[Uniform] = Uniform()
+    """What a rule leaves over is no box, so records are spread evenly in it."""
 
     def __post_init__(self) -> None:
         check_positive("expected_rules", self.expected_rules)
@@ -79,6 +86,16 @@ class SparseRules:
     def log_length(self, rules: int) -> float:
         """Ln P(m): Poisson(lambda) truncated to 0..|A|."""
         return rules * math.log(self.expected_rules) - math.lgamma(rules + 1) - self.log_norm
+
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """The empty list, and the best length, each rule for free; a dropped Dirichlet constant is given back."""
+        most = min(sum(self.antecedents), MOST_COUNTED)
+        m: Floats = np.arange(most + 1, dtype=np.float64)
+        logs = m * math.log(self.expected_rules) - gammaln(m + 1) - self.log_norm
+        if self.as_printed:
+            a = self.pseudocount
+            logs += (m + 1) * gammaln(a) - gammaln((m + 1) * a)
+        return PriorBound(float(logs[0]), float(logs.max()))
 
     def log_prior(self, sizes: Sequence[int]) -> float:
         """The log prior of a list whose rules have these numbers of conditions, in order."""

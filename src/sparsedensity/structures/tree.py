@@ -170,6 +170,11 @@ class Tree:
         """How many leaves there are."""
         return int(np.sum(self.feature == LEAF))
 
+    @property
+    def n_features_used(self) -> int:
+        """How many features some split asks about."""
+        return len(set(self.feature[self.feature != LEAF].tolist()))
+
     @cached_property
     def regions(self) -> tuple[Region, ...]:
         """The region of every leaf, by number."""
