@@ -36,11 +36,9 @@ def command(
     options: ModelOptions,
 ) -> None:
     """Show the best model of every size with its fitted and held-out log-likelihood per row."""
-    from sparsedensity.estimators.paths import PathEstimator
-
     check_outputs(data, output, report, plot)
     model, table = options.fit(data)
-    if not isinstance(model, PathEstimator):
+    if model.unit is None:
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
     with working("cross-validating"):
         path = model.sparsity_path(table.frame, folds or None, table.weights)
