@@ -79,6 +79,10 @@ class TreeLearner(Learner):
             return self._grow(problem, [])
         return self._anneal(problem, self._given_start(engine.domain), [], effort=FOLD_EFFORT)
 
+    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+        """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""
+        return found.structure if self.depth is None else self._prove(self._problem(engine), None, []).structure
+
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
         """The best tree of every size; a proof is about one size, so the others are annealed from its tree."""
         if found.archive and found.method != "exact":

@@ -12,13 +12,13 @@ from sparsedensity.domain import Domain
 from sparsedensity.estimators.answers import Rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.folds import standard_error
-from sparsedensity.estimators.paths import LearnedFold, learn_folds, path_on, per_row
+from sparsedensity.estimators.paths import learn_folds, path_on, per_row
 from sparsedensity.ingest import Source, open_source
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record, Score
 from sparsedensity.structures import Cells
-from sparsedensity.table import Floats
+from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
@@ -41,8 +41,8 @@ def gather(
     rows = read_rows(model, opened, sample_weight)
     by_size, scores = [], []
     for fold in () if cv is None else learn_folds(model, rows, cv):
-        by_size.append(fold.held_out())
-        scores.append({model.title: by_size[-1][fold.chosen], **_baselines(fold)})
+        by_size.append(fold.by_size())
+        scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
     has_path = model.unit is not None and model.found_.archive
     return Evidence(
         words.printable(source),
@@ -54,14 +54,14 @@ def gather(
     )
 
 
-def _baselines(fold: LearnedFold) -> dict[str, float]:
-    """What those score who only count, or look at one column at a time."""
-    cells, weights = Cells(fold.train.domain, fold.train.codes), np.append(fold.train.weights, 0.0)
+def _baselines(train: Table, test: Table) -> dict[str, float]:
+    """The scores of the full histogram and of columns that are independent of each other."""
+    cells, weights = Cells(train.domain, train.codes), np.append(train.weights, 0.0)
     histogram = Density(cells, weights, FullHistogram().log_probabilities(cells, weights))
-    columns = independent(fold.train).log_densities(fold.test.codes)
+    columns = independent(train).log_densities(test.codes)
     return {
-        "Full histogram": per_row(histogram, fold.test),
-        "Independent columns": float(fold.test.weights @ columns / fold.test.n),
+        "Full histogram": per_row(histogram, test),
+        "Independent columns": float(test.weights @ columns / test.n),
     }
 
 

@@ -44,6 +44,10 @@ class Learner(ABC):
         """Choose the structures of all sizes for one fold of a cross-validation; less thorough if that saves time."""
         return self.learn(engine, []).found
 
+    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+        """The structure that a fit to the rows of a fold would choose, given what the search of the fold found."""
+        return found.structure
+
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
         """The best structure of every size; a model from a file has none, so they are learned again."""
         return found.archive or self.learn_fold(engine).archive

@@ -20,7 +20,7 @@ from sparsedensity.ingest import open_source
 from sparsedensity.posterior import LeafSparse, Posterior
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
-from sparsedensity.search.base import keep, size_of
+from sparsedensity.search.base import Found, keep
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Table
 
@@ -37,21 +37,27 @@ E = TypeVar("E", bound="DensityEstimator")
 class LearnedFold:
     """What a model learned from the rows of one fold, and the rows it did not see."""
 
-    train: Table
+    model: DensityEstimator
+    train: MemoryEngine
     test: Table
-    by_size: Mapping[int, Density]
-    chosen: int
-    """The size with the highest log posterior."""
+    found: Found
 
-    def held_out(self) -> dict[int, float]:
+    def by_size(self) -> dict[int, float]:
         """For every size the log-likelihood per row that was held out."""
-        return {size: per_row(density, self.test) for size, density in self.by_size.items()}
+        return {size: self._held_out(structure) for size, structure in self.found.archive.items()}
+
+    def score(self) -> float:
+        """The log-likelihood per held-out row of the structure that the model would choose."""
+        return self._held_out(self.model.learner().choose(self.train, self.found))
+
+    def _held_out(self, structure: Structure) -> float:
+        return per_row(density_of(self.model, structure, self.train.leaf_weights(structure)), self.test)
 
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, open_source(X), sample_weight, strict=model.missing != "drop")
-    folds = () if cv is None else [fold.held_out() for fold in learn_folds(model, rows, cv)]
+    folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv)]
     return path_on(model, rows, folds)
 
 
@@ -90,11 +96,7 @@ def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[Learne
     learner = model.learner()
     for train, test in folds_of(rows.weights, cv):
         engine = MemoryEngine(rows.table(model.domain_, train), jobs_of(model.n_jobs))
-        found = learner.learn_fold(engine)
-        chosen = size_of(found.structure)
-        archive = {**found.archive, chosen: found.structure}
-        by_size = {size: density_of(model, archive[size], engine.leaf_weights(archive[size])) for size in archive}
-        yield LearnedFold(engine.table, rows.table(model.domain_, test), by_size, chosen)
+        yield LearnedFold(model, engine, rows.table(model.domain_, test), learner.learn_fold(engine))
 
 
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
