@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from sparsedensity import Domain, GreedyTree, Histogram, LeafSparseTree, datasets
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.estimators.evidence import encoded_rows, held_out_scores
+from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.folds import folds_of
 from sparsedensity.experiments import workers
 from sparsedensity.experiments.evaluation import Evaluation, Fold, Method, Share, evaluate, paper_methods
@@ -81,7 +81,7 @@ def test_the_numbers_are_those_of_plain_loops(some, found):
 
 def test_the_page_and_the_evaluation_say_the_same(people):
     model = GreedyTree().fit(people)
-    scores = held_out_scores(model, *encoded_rows(model, people), 4)
+    scores = gather(model, people, cv=4).scores
     methods = {"a": Method(GreedyTree()), "b": Method(Histogram()), "c": Method(IndependentColumns())}
     for score, summary in zip(scores, evaluate(people, methods, folds=4).summaries(), strict=True):
         assert (summary.per_row, summary.error) == pytest.approx((score.held_out, score.error))

@@ -326,7 +326,7 @@ NONSENSE: dict[str, tuple[tuple[Any, ...], str]] = {
     "ordinal_conditions": ((None, "run", 1), "'value' or 'interval'"),
     "search": ((None, "fast", 1), "one of 'auto', 'anneal', 'exact'"),
     "depth": ((0, -1, 2.5, "deep", True), "1 or more"),
-    "cooling": ((None, "slow", 1), "one of 'geometric', 'linear'"),
+    "cooling": ((None, "slow", 1), "'geometric' or 'linear'"),
     "expected_branches": ((0, -1, np.nan, "few"), "greater than 0"),
     "feature_probability": ((0, 1, -0.5, np.nan, "often"), "between 0 and 1"),
     "iterations": ((0, -1, 2.5, "many", True), "1 or more"),

@@ -21,8 +21,8 @@ def command(
     model: ModelFile,
     data: DataName,
     weight: Annotated[str | None, typer.Option("--weight", help="The column with the weight of each row.")] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the differences into this file.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write them as one page.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the differences as an SVG picture.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write them as one HTML page.")] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:

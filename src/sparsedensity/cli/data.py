@@ -68,7 +68,7 @@ def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | 
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
     extra = [column for column in frame.columns if column not in (*domain.names, weight)]
     if extra:
-        note(f"columns the model does not know are left out: {', '.join(extra)}")
+        note(f"columns that the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
 
 
@@ -95,7 +95,7 @@ def model_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal what is going on, once it takes longer than a second."""
+    """Show on a terminal what is going on if it takes longer than a second."""
     from sparsedensity.estimators.progress import watching
 
     with watching(True, what):
@@ -114,7 +114,7 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
 
 
 def save_model(model: DensityEstimator, output: Path | None, report: Path | None, table: Data | None = None) -> None:
-    """Write a model and its report, where they were asked for; with the table the report tells more."""
+    """Write a model and its report if they were asked for; with the table the report says more."""
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.json")
@@ -132,14 +132,12 @@ def save_model(model: DensityEstimator, output: Path | None, report: Path | None
 
 
 def written(text: str, output: Path | None) -> bool:
-    """Write an answer to a file, or to standard output for none and ``-``; whether there is a file now."""
+    """Write an answer to a file, or to standard output without one; say whether there is a file now."""
     if output is None or str(output) == "-":
         typer.echo(text)
         return False
-    try:
+    with _writing(output):
         output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
     return True
 
 
@@ -154,17 +152,15 @@ def write_json(answer: Any) -> None:
 
 
 def write_table(frame: pl.DataFrame, output: Path | None) -> None:
-    """A table as CSV, or as Parquet where the file is called so."""
+    """A table as CSV, or as Parquet if the file name says so."""
     if output is None or str(output) == "-":
         sys.stdout.write(frame.write_csv())
         return
-    try:
+    with _writing(output):
         if output.suffix.lower() in (".parquet", ".pq"):
             frame.write_parquet(output)
         else:
             frame.write_csv(output)
-    except OSError as error:
-        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
     note(f"wrote {output}")
 
 
@@ -203,6 +199,15 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         },
         "leaves": leaves_as_json(model),
     }
+
+
+@contextmanager
+def _writing(output: Path) -> Iterator[None]:
+    """Say in one sentence that a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
 
 
 def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:

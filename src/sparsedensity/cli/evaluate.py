@@ -28,7 +28,8 @@ EXAMPLES = (
 GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
 KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
 PAPER_TAKES = {
-    "weight", "drop", "kind", "bins", "missing", "max_leaves", "max_rules", "time_limit", "seed", "jobs", "quiet",
+    "weight", "drop", "kinds", "bins", "missing", "max_leaves", "max_rules", "time_limit", "random_state", "n_jobs",
+    "quiet",
 }  # fmt: skip
 """The options of a model that the paper's methods heed."""
 
@@ -58,9 +59,9 @@ def command(
     check_outputs(data, keep, csv, svg)
     if paper:
         _check_paper(options, grid)
-    seed = 0 if options.seed is None else options.seed
+    seed = 0 if options.random_state is None else options.random_state
     table = options.read(data)
-    model = replace(options, seed=None, max_rules=None if paper else options.max_rules).model(table)
+    model = replace(options, random_state=None, max_rules=None if paper else options.max_rules).model(table)
     domain = _domain(model, table.frame, table.weights)
     methods = _paper(options, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
     with _telling(options.quiet, keep) as progress:
@@ -71,7 +72,7 @@ def command(
             folds=folds,
             inner=inner,
             seed=seed,
-            jobs=-1 if options.jobs is None else options.jobs,
+            jobs=-1 if options.n_jobs is None else options.n_jobs,
             keep=keep,
             progress=progress,
             domain=domain,

@@ -24,11 +24,11 @@ EXAMPLES = (
 def command(
     model: ModelFile,
     data: DataName,
-    rows: Annotated[int | None, typer.Option("--rows", "-n", help="Only the first so many rows.", min=1)] = None,
+    rows: Annotated[int | None, typer.Option("--rows", "-n", help="Only the first N rows.", min=1)] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of cards.")] = False,
 ) -> None:
-    """Explain every row: its path in words, how unusual it is, and which one change would make it most ordinary."""
+    """Explain every row: its path in words, how unusual it is, and the one change that would make it most ordinary."""
     fitted = load_model(model)
     table = read_rows(data, fitted.domain_).frame
     table = table if rows is None else table.head(rows)

@@ -45,25 +45,26 @@ BINS_HELP = "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one 
 
 @dataclass
 class ModelOptions:
-    """Every option that the choice of a model may take. What is not given is left to the estimator."""
+    """Every option of a model, named after the parameter it sets. What is not given is left to the estimator."""
 
     method: Annotated[Method, Option("--method", "-m", help="The kind of model.")] = Method.leaf
     weight: Annotated[str | None, Option("--weight", help="The column with the weight (count) of each row.")] = None
     drop: Annotated[list[str] | None, Option("--drop", help="Leave a column out. Repeatable.")] = None
-    kind: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
+    kinds: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
     bins: Annotated[list[str] | None, Option("--bins", help=BINS_HELP)] = None
     missing: Annotated[
-        Literal["category", "drop", "error"] | None, Option("--missing", help="What a missing value is.")
+        Literal["category", "drop", "error"] | None, Option("--missing", help="How to treat missing values.")
     ] = None
     unknown: Annotated[
         Literal["zero", "nearest", "error"] | None,
         Option("--unknown", help="A value outside the domain: density 0, the outermost bin, or an error."),
     ] = None
     density: Annotated[
-        Literal["mean", "empirical"] | None, Option("--density", help="The posterior mean (never 0), or the share.")
+        Literal["mean", "empirical"] | None,
+        Option("--density", help="Probability of a leaf: posterior mean (never 0) or share of the rows."),
     ] = None
     expected_leaves: Annotated[
-        float | None, Option("--expected-leaves", help="Leaves you would like to read (lambda).")
+        float | None, Option("--expected-leaves", help="Leaf, greedy: leaves you would like to read (lambda).")
     ] = None
     expected_branches: Annotated[
         float | None, Option("--expected-branches", help="Branch: branches you would like at each split (lambda).")
@@ -75,42 +76,41 @@ class ModelOptions:
     max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
     search: Annotated[
         Literal["auto", "anneal", "exact", "greedy"] | None,
-        Option("--search", help="How to look: auto is exact where a proof takes seconds, else anneal."),
+        Option("--search", help="Search strategy: auto proves the optimum if that takes seconds, else it anneals."),
     ] = None
     depth: Annotated[
-        int | None, Option("--depth", help="Leaf, branch: the best tree of at most so many levels, proven.")
+        int | None, Option("--depth", help="Leaf, branch: the best tree of at most this many levels, proven.")
     ] = None
-    iterations: Annotated[int | None, Option("--iterations", help="The most proposals of each restart or chain.")] = (
-        None
-    )
-    restarts: Annotated[int | None, Option("--restarts", help="Restarts or chains side by side.")] = None
+    iterations: Annotated[int | None, Option("--iterations", help="The most proposals per restart or chain.")] = None
+    restarts: Annotated[int | None, Option("--restarts", help="Restarts, or chains of a list.")] = None
     cooling: Annotated[
         Literal["geometric", "linear"] | None, Option("--cooling", help="Leaf, branch: how the temperature falls.")
     ] = None
-    warm_start: Annotated[
-        str | None, Option("--warm-start", help="A saved model to start from; leaf, branch: or greedy.")
+    r_hat: Annotated[
+        float | None, Option("--r-hat", help="List: chains agree if their Gelman-Rubin statistic is below this.")
     ] = None
-    seed: Annotated[int | None, Option("--seed", help="The same seed gives the same model.")] = None
+    warm_start_from: Annotated[
+        str | None, Option("--warm-start-from", help="A saved model to start from; for leaf and branch also: greedy.")
+    ] = None
+    random_state: Annotated[int | None, Option("--seed", help="The same seed gives the same model.")] = None
     criterion: Annotated[
-        Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what a split must gain in.")
+        Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what splits are scored by.")
     ] = None
     min_leaf: Annotated[
         float | None, Option("--min-leaf", help="Greedy: the least weight of a leaf that is not empty.")
     ] = None
     max_leaf: Annotated[
-        float | None, Option("--max-leaf", help="Greedy: leaves of at most this weight are not split.")
+        float | None, Option("--most-rows-in-leaf", help="Greedy: leaves of at most this weight are not split.")
     ] = None
     expected_rules: Annotated[
         float | None, Option("--expected-rules", help="List: rules you would like to read (lambda).")
     ] = None
     expected_conditions: Annotated[
-        float | None, Option("--expected-conditions", help="List: conditions a rule should have (eta).")
+        float | None, Option("--expected-conditions", help="List: conditions you would like per rule (eta).")
     ] = None
-    max_conditions: Annotated[int | None, Option("--max-conditions", help="List: the most conditions of a rule.")] = (
-        None
-    )
+    max_conditions: Annotated[int | None, Option("--max-conditions", help="List: the most conditions per rule.")] = None
     min_support: Annotated[
-        float | None, Option("--min-support", help="List: the least weight of a rule, or a share below 1.")
+        float | None, Option("--min-support", help="List: the least weight of the rows that obey a rule, or a share.")
     ] = None
     max_rules: Annotated[str | None, Option("--max-rules", help="List: the most rules, or none for no limit.")] = None
     ordinal_conditions: Annotated[
@@ -118,9 +118,9 @@ class ModelOptions:
         Option("--ordinal-conditions", help="List: conditions on ordered columns allow one value, or any run."),
     ] = None
     time_limit: Annotated[
-        float | None, Option("--time-limit", help="Seconds after which the best so far is taken.")
+        float | None, Option("--time-limit", help="Seconds after which the search stops with its best so far.")
     ] = None
-    jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = -1
+    n_jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = -1
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False
 
     def fit(self, name: str) -> tuple[DensityEstimator, Data]:
@@ -135,10 +135,11 @@ class ModelOptions:
         return read_data(name, weight=self.weight, drop=self.drop)
 
     def model(self, table: Data) -> DensityEstimator:
-        """An estimator from the options that were given; one it does not take is an error."""
-        model = _estimators()[self.method]()
-        given = {name: value for name, value in self._parameters(table).items() if value is not None}
-        given |= self.limits()
+        """An estimator from the options that were given; one that it does not take is an error."""
+        model = estimators()[self.method]()
+        given = {name: getattr(self, name) for name in parameters()}
+        given |= {"kinds": _kinds(self.kinds or [], table), "bins": _bins(self.bins or []), "progress": not self.quiet}
+        given = {name: value for name, value in given.items() if value is not None} | self.limits()
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
             raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
@@ -151,12 +152,29 @@ class ModelOptions:
         limits: dict[str, Any] = {name: _limit(flag(name), text) for name, text in sizes.items() if text is not None}
         return limits if self.time_limit is None else {**limits, "time_limit": self.time_limit}
 
-    def _parameters(self, table: Data) -> dict[str, Any]:
-        read = ("method", "weight", "drop", "kind", "bins", "jobs", "quiet", "warm_start", "seed")
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in read}
-        kinds, bins = _kinds(self.kind or [], table), _bins(self.bins or [])
-        renamed = {"n_jobs": self.jobs, "random_state": self.seed, "warm_start_from": self.warm_start}
-        return {**own, **renamed, "kinds": kinds, "bins": bins, "progress": not self.quiet}
+
+NOT_PARAMETERS = ("method", "weight", "drop", "quiet")
+"""Options that choose the estimator, read the table, or silence the answer."""
+RENAMED = {"kinds": "kind", "random_state": "seed", "n_jobs": "jobs", "max_leaf": "most-rows-in-leaf"}
+"""Parameters whose option has another name."""
+
+
+def parameters() -> list[str]:
+    """The parameters that have an option."""
+    return [field.name for field in fields(ModelOptions) if field.name not in NOT_PARAMETERS]
+
+
+def flag(parameter: str) -> str:
+    """The option that sets a parameter."""
+    return "--" + RENAMED.get(parameter, parameter).replace("_", "-")
+
+
+def estimators() -> dict[Method, type[DensityEstimator]]:
+    """The estimator of each method."""
+    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
+
+    kinds = (LeafSparseTree, BranchSparseTree, SparseRuleList, GreedyTree, Histogram)
+    return dict(zip(Method, kinds, strict=True))
 
 
 def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -164,48 +182,28 @@ def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]
     hints = get_type_hints(options, include_extras=True)
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
-        own = get_type_hints(command, include_extras=True)
-        parameters = [
-            parameter.replace(annotation=own[parameter.name])
+        annotations = get_type_hints(command, include_extras=True)
+        first, *others = [
+            parameter.replace(annotation=annotations[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
             for parameter in inspect.signature(command).parameters.values()
             if parameter.name != "options"
         ]
-        extra = [
-            inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-            )
-            for field in fields(options)
+        added = [
+            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
+            for field, hint in ((field, hints[field.name]) for field in fields(options))
         ]
 
         @functools.wraps(command)
         def flat(**given: Any) -> None:
             command(options=options(**{field.name: given.pop(field.name) for field in fields(options)}), **given)
 
-        keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
-        flat.__signature__ = inspect.Signature([*keywords[:1], *extra, *keywords[1:]])  # type: ignore[attr-defined]
-        flat.__annotations__ = {p.name: p.annotation for p in [*keywords, *extra]}
+        signature = inspect.Signature([first, *added, *others])
+        flat.__signature__ = signature  # type: ignore[attr-defined]
+        flat.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
         del flat.__wrapped__
         return flat
 
     return wrap
-
-
-def _estimators() -> dict[Method, type[DensityEstimator]]:
-    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
-
-    return {
-        Method.leaf: LeafSparseTree,
-        Method.branch: BranchSparseTree,
-        Method.list: SparseRuleList,
-        Method.greedy: GreedyTree,
-        Method.histogram: Histogram,
-    }
-
-
-def flag(parameter: str) -> str:
-    """The option that sets a parameter."""
-    renamed = {"random_state": "seed", "warm_start_from": "warm_start", "n_jobs": "jobs"}
-    return "--" + renamed.get(parameter, parameter).replace("_", "-")
 
 
 def _limit(option: str, text: str) -> int | None:
@@ -230,7 +228,7 @@ def _kinds(options: list[str], table: Data) -> dict[str, Any] | None:
 
 
 def _bins(options: list[str]) -> Any:
-    """One setting for all columns, or one a column."""
+    """One setting for all columns, or one per column."""
     found: dict[str, Any] = {}
     for option in options:
         column, equals, what = option.rpartition("=")

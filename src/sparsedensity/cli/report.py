@@ -22,7 +22,7 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page; - for standard output.")] = Path(
         "report.html"
     ),
-    folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation; 0 for none.", min=0)] = 5,
+    folds: Annotated[int, typer.Option("--cv", help="Folds of cross-validation; 0 for none.", min=0)] = 5,
     *,
     options: ModelOptions,
 ) -> None:

@@ -26,13 +26,16 @@ EXAMPLES = (
 def command(
     model: ModelFile,
     data: DataName,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write CSV or Parquet here instead.")] = None,
-    keep: Annotated[bool, typer.Option("--keep-columns", help="Write the columns of the table too.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this CSV or Parquet file.")] = None,
+    keep_columns: Annotated[bool, typer.Option("--keep-columns", help="Write the columns of the table too.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Threads; -1 for all cores.")] = None,
     top: Annotated[
-        int | None, typer.Option("--top", help="Only the most unusual rows, with reasons; reads in parts.", min=1)
+        int | None,
+        typer.Option(
+            "--top", help="Only the N most unusual rows, with reasons; the table need not fit in memory.", min=1
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print only the totals, or the top rows, as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the totals, or the top rows, as JSON.")] = False,
 ) -> None:
     """Score every row: its leaf, its log density, and how unusual it is (0 the most common, 1 the rarest)."""
     import numpy as np
@@ -64,8 +67,8 @@ def command(
         return
     unusual = np.where(outside, 1.0, by_leaf.unusualness[leaves])
     scores = pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual})
-    write_table(pl.concat([rows, scores], how="horizontal") if keep else scores, output)
-    note(f"{len(logs):,} rows, log-likelihood {total:,.2f}, {total / len(logs):.4f} a row")
+    write_table(pl.concat([rows, scores], how="horizontal") if keep_columns else scores, output)
+    note(f"{len(logs):,} rows, log-likelihood {total:,.2f}, {total / len(logs):.4f} per row")
 
 
 def _show_top(fitted: DensityEstimator, data: str, top: int, output: Path | None, json: bool) -> None:

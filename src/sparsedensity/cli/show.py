@@ -24,7 +24,7 @@ ModelFile = Annotated[
 
 
 class Form(StrEnum):
-    """What a model can be shown as."""
+    """The forms a model can be shown in."""
 
     text = "text"
     svg = "svg"
@@ -35,21 +35,21 @@ class Form(StrEnum):
 
 def command(
     model: ModelFile,
-    form: Annotated[Form, typer.Option("--as", help="Words, a picture, a page, or source for other programs.")] = (
+    form: Annotated[Form, typer.Option("--as", help="Text, a picture, a page, or source for other programs.")] = (
         Form.text
     ),
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here instead.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show a saved model: its leaves with probability, density, volume and count."""
+    """Show a saved model: its leaves with probability, density, volume and weight."""
     from sparsedensity.report import from_file
 
     with model_file(model) as file:
-        shown = from_file.read(file) or load_model(file)
+        saved = from_file.read(file) or load_model(file)
     if json:
-        write_json(model_as_json(shown))
-    elif written(_render(shown.report(), form, width), output):
+        write_json(model_as_json(saved))
+    elif written(_render(saved.report(), form, width), output):
         note(f"wrote {output}")
 
 

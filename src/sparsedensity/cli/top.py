@@ -1,4 +1,4 @@
-"""The most unusual rows of a table that need not fit into memory."""
+"""The most unusual rows of a table that need not fit in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Top(NamedTuple):
 
 
 def most_unusual(model: DensityEstimator, data: str, top: int) -> Top:
-    """Read a table part by part and keep the most unusual rows: of equals the thinnest, then the first."""
+    """Read a table part by part and keep the most unusual rows; of equals the least dense, then the first."""
     import numpy as np
     import polars as pl
 
@@ -66,7 +66,7 @@ def _batches(model: DensityEstimator, data: str) -> Iterator[pl.DataFrame]:
 
 
 def _leaves(model: DensityEstimator, batch: pl.DataFrame) -> NDArray[np.int64]:
-    """The leaf of every row; that rows lie outside is told once, at the end."""
+    """The leaf of every row; that some lie outside the domain is said once, at the end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         return model.apply(batch)

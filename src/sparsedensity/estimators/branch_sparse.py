@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from sparsedensity.domain import Domain
-from sparsedensity.estimators.searched import SearchedTree
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.choose_search import TreeLearner
+from sparsedensity.estimators.paths import held_rows
 from sparsedensity.posterior import BranchSparse
+from sparsedensity.search import NearOptimal
 
 
-class BranchSparseTree(SearchedTree):
+class BranchSparseTree(DensityEstimator):
     """A density tree with about as many branches at each split as you would like to read (method II of the paper).
 
     Parameters
@@ -24,7 +27,7 @@ class BranchSparseTree(SearchedTree):
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
         ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
-        grows and prunes. ``"auto"`` is exact where an estimate says seconds, else anneal; ``search_`` says which.
+        grows and prunes. ``"auto"`` proves if an estimate says seconds, else it anneals; ``search_`` says which.
     depth
         The best tree of at most so many levels, proven; feasible on wide tables too.
     iterations
@@ -54,6 +57,7 @@ class BranchSparseTree(SearchedTree):
     """
 
     title: ClassVar[str] = "Branch-sparse density tree"
+    unit = "leaves"
 
     def __init__(
         self,
@@ -100,5 +104,15 @@ class BranchSparseTree(SearchedTree):
         self.missing = missing
         self.unknown = unknown
 
-    def _posterior(self, domain: Domain) -> BranchSparse:
-        return BranchSparse(self.expected_branches, self.pseudocount, self.feature_probability)
+    def learner(self) -> TreeLearner:
+        """What is believed and how to search."""
+        belief = BranchSparse(self.expected_branches, self.pseudocount, self.feature_probability)
+        return TreeLearner.of(self, belief=belief)
+
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
+        """The trees whose log posterior is within some nats of the best: the set of good models.
+
+        Trees that differ in the order of children are one. Works only if the best tree can be proven; beyond
+        ``at_most`` the answer says that there are more.
+        """
+        return self.learner().near_optimal(held_rows(self), within, at_most)

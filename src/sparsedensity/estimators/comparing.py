@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from sparsedensity.ingest import check_weights, encode, open_source
+from sparsedensity.estimators.answers import read_rows
+from sparsedensity.estimators.parameters import jobs_of
+from sparsedensity.ingest import open_source
 from sparsedensity.report import comparison
 from sparsedensity.report.comparison import Comparison
 
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
 
 def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
     """Where a table differs from the one a model was fitted to. Rows outside the domain are a difference too."""
-    check_is_fitted(model)
-    table = open_source(X)
-    model._check_columns(table)
-    given = check_weights(sample_weight, table.n_rows)
-    weights = np.ones(table.n_rows) if given is None else given
-    encoded = encode(table, model.domain_, nearest=model.unknown == "nearest", strict=model.unknown == "error")
-    inside = ~encoded.outside
-    leaves = model.density_.leaf_numbers(encoded.codes[inside], jobs=model._jobs())
-    observed = np.bincount(leaves, weights[inside], model.density_.structure.n_leaves).astype(np.float64)
-    outside = float(weights[encoded.outside].sum())
-    return comparison.compare(model.report(), model.density_.weights, observed, outside, source)
+    rows, density = read_rows(model, open_source(X), sample_weight, strict=model.unknown == "error"), model.density_
+    leaves = density.leaf_numbers(rows.codes, jobs=jobs_of(model.n_jobs))
+    observed = np.bincount(leaves, rows.weights, density.structure.n_leaves).astype(np.float64)
+    return comparison.compare(model.report(), density.weights, observed, rows.outside, source)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +24,18 @@ class Split(NamedTuple):
     test: Floats
 
 
+def standard_error(values: Sequence[float]) -> float:
+    """The standard error of a mean over folds; not a number if a value is infinite, or for fewer than two values."""
+    if len(values) < 2:
+        return math.nan
+    with np.errstate(invalid="ignore"):
+        return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
 def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") -> list[Split]:
     """Divide rows at random into folds.
 
-    Where the weights are whole numbers they count rows, so that a table of counts is divided like the table it
+    If the weights are whole numbers, they count rows, so that a table of counts is divided like the table it
     counts: some of the equal rows go into one fold, some into another.
 
     >>> [split.test.tolist() for split in folds_of(np.array([3.0, 1.0]), 2)]
@@ -44,7 +53,7 @@ def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") 
 
 
 def _check_seed(seed: object) -> None:
-    """Refuse what cannot shuffle rows in the same way again."""
+    """Refuse what cannot shuffle rows the same way again."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
         raise ParameterError("seed", seed, f"a whole number from 0 to {LARGEST_SEED:,}")
 

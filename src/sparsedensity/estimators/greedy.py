@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.paths import PathEstimator
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.learner import Learned, Learner
+from sparsedensity.estimators.parameters import check_word
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem, check_amount, check_time
-from sparsedensity.search import Budget, Found, Greedy, run
+from sparsedensity.search import Budget, Greedy, run
 from sparsedensity.search.base import Watch
 
 
-class GreedyTree(PathEstimator):
+@dataclass(frozen=True)
+class GreedyLearner(Learner):
+    """Grows and prunes."""
+
+    criterion: Any
+    expected_leaves: float
+    pseudocount: float
+    min_leaf: float
+    max_leaf: float | None
+    max_leaves: int | None
+    time_limit: float | None
+
+    def __post_init__(self) -> None:
+        check_word("criterion", self.criterion, ("posterior", "ise"))
+        check_amount("min_leaf", self.min_leaf, "a weight of 0 or more")
+        if self.max_leaf is not None:
+            check_amount("max_leaf", self.max_leaf, "a weight of 0 or more, or None")
+        check_time(self.time_limit)
+
+    def posterior(self, domain: Domain) -> LeafSparse:
+        """What is believed, on any domain."""
+        return LeafSparse(self.expected_leaves, self.pseudocount)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
+        """Grow and prune until no step is left, or no time."""
+        problem = Problem(engine, self.posterior(engine.domain), self.max_leaves)
+        search = Greedy(self.criterion, self.min_leaf, self.max_leaf)
+        return Learned(problem.posterior, run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch))
+
+
+class GreedyTree(DensityEstimator):
     """A density tree grown top-down, best split first, then pruned.
 
     The baseline: fast, and usually good. The leaf-sparse and branch-sparse trees search for the best tree instead.
@@ -64,6 +96,7 @@ class GreedyTree(PathEstimator):
     """
 
     title: ClassVar[str] = "Greedy density tree"
+    unit = "leaves"
 
     def __init__(
         self,
@@ -100,16 +133,6 @@ class GreedyTree(PathEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def _posterior(self, domain: Domain) -> LeafSparse:
-        return LeafSparse(self.expected_leaves, self.pseudocount)
-
-    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
-        if self.criterion not in ("posterior", "ise"):
-            raise ParameterError("criterion", self.criterion, "'posterior' or 'ise'")
-        check_amount("min_leaf", self.min_leaf, "a weight of 0 or more")
-        if self.max_leaf is not None:
-            check_amount("max_leaf", self.max_leaf, "a weight of 0 or more, or None")
-        check_time(self.time_limit)
-        problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)
-        search = Greedy(self.criterion, self.min_leaf, self.max_leaf)
-        return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
+    def learner(self) -> GreedyLearner:
+        """What is believed and how to search."""
+        return GreedyLearner.of(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,10 +11,31 @@ import numpy as np
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.learner import Learned, Learner
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Cells
+
+
+@dataclass(frozen=True)
+class HistogramLearner(Learner):
+    """Takes every occupied point as it is."""
+
+    pseudocount: float
+
+    def posterior(self, domain: Domain) -> FullHistogram:
+        """What is believed, on any domain."""
+        return FullHistogram(self.pseudocount)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
+        """The points that occur, with their log evidence."""
+        begin, belief = time.perf_counter(), self.posterior(engine.domain)
+        cells = Cells(engine.domain, engine.table.codes)
+        score = belief.log_posterior(cells, np.append(engine.table.weights, 0.0))
+        seconds = time.perf_counter() - begin
+        found = Found("enumeration", cells, score, "finished", len(cells.codes), seconds, proven=True)
+        return Learned(belief, found)
 
 
 class Histogram(DensityEstimator):
@@ -64,19 +86,10 @@ class Histogram(DensityEstimator):
 
     @property
     def n_leaves_(self) -> int | float:
-        """The number of points of the domain; infinite where it does not fit a float."""
+        """The number of points of the domain; infinite if it does not fit a float."""
         points: int | float = self.structure_.n_points
         return points
 
-    def _size_in_words(self) -> str:
-        return f"{self.n_leaves_:,} points, {len(self.structure_.codes):,} of them occupied"
-
-    def _posterior(self, domain: Domain) -> FullHistogram:
-        return FullHistogram(self.pseudocount)
-
-    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
-        begin = time.perf_counter()
-        cells = Cells(engine.domain, engine.table.codes)
-        log_posterior = self._posterior(engine.domain).log_posterior(cells, np.append(engine.table.weights, 0.0))
-        seconds = time.perf_counter() - begin
-        return Found("enumeration", cells, log_posterior, "finished", len(cells.codes), seconds, proven=True)
+    def learner(self) -> HistogramLearner:
+        """What is believed; there is nothing to search."""
+        return HistogramLearner(self.pseudocount)

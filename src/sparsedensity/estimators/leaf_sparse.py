@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from sparsedensity.domain import Domain
-from sparsedensity.estimators.searched import SearchedTree
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.choose_search import TreeLearner
+from sparsedensity.estimators.paths import held_rows
 from sparsedensity.posterior import LeafSparse
+from sparsedensity.search import NearOptimal
 
 
-class LeafSparseTree(SearchedTree):
+class LeafSparseTree(DensityEstimator):
     """A density tree with about as many leaves as you would like to read (method I of the paper).
 
     Parameters
@@ -22,7 +25,7 @@ class LeafSparseTree(SearchedTree):
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
         ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
-        grows and prunes. ``"auto"`` is exact where an estimate says seconds, else anneal; ``search_`` says which.
+        grows and prunes. ``"auto"`` proves if an estimate says seconds, else it anneals; ``search_`` says which.
     depth
         The best tree of at most so many levels, proven; feasible on wide tables too.
     iterations
@@ -52,6 +55,7 @@ class LeafSparseTree(SearchedTree):
     """
 
     title: ClassVar[str] = "Leaf-sparse density tree"
+    unit = "leaves"
 
     def __init__(
         self,
@@ -96,5 +100,18 @@ class LeafSparseTree(SearchedTree):
         self.missing = missing
         self.unknown = unknown
 
-    def _posterior(self, domain: Domain) -> LeafSparse:
-        return LeafSparse(self.expected_leaves, self.pseudocount)
+    def learner(self) -> TreeLearner:
+        """What is believed and how to search."""
+        return TreeLearner.of(self, belief=LeafSparse(self.expected_leaves, self.pseudocount))
+
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
+        """The trees whose log posterior is within some nats of the best: the set of good models.
+
+        Trees with the same leaves are one. Works only if the best tree can be proven; beyond ``at_most`` the answer
+        says that there are more.
+
+        >>> from sparsedensity import LeafSparseTree, datasets
+        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=3))
+        5 within 3 nats of the optimum
+        """
+        return self.learner().near_optimal(held_rows(self), within, at_most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
+from sparsedensity.estimators.answers import adopt
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
-from sparsedensity.estimators.frames import FRAMES
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
+from sparsedensity.estimators.parameters import check_shared
 from sparsedensity.estimators.rule_list import SparseRuleList
+from sparsedensity.ingest.decode import FRAMES
 from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
 from sparsedensity.structures import RuleList, Structure, Tree, files
@@ -40,7 +43,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
             "search": _search_to_json(model.search_),
-            **{name: _plain(getattr(model, name)) for name in model.saved},
+            **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
             "named_columns": names is not None,
             "weighted": model.weighted_,
@@ -74,7 +77,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     except KeyError as error:
         raise ModelFileError(Path(path), f"is damaged: it lacks {error}.") from error
     except (TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise ModelFileError(Path(path), f"is damaged: it is not put together like a model ({error}).") from error
+        raise ModelFileError(Path(path), f"is damaged: it is not structured like a model ({error}).") from error
 
 
 def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityEstimator:
@@ -84,25 +87,26 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if parameters.get("domain") is not None:
         parameters["domain"] = domain
     model = kind(**parameters)
-    model._check_parameters()
-    for name in model.saved:
-        setattr(model, name, document[name])
+    check_shared(model)
+    posterior = model.learner().posterior(domain)
+    for name in model.from_rows:
+        posterior = replace(posterior, **{name: tuple(document[f"{name}_"])})  # type: ignore[type-var]
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
     if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise DataError("the weights of its leaves do not fit its structure.")
     if document["frame"] not in FRAMES:
-        raise DataError(f"{document['frame']!r} is no kind of table.")
+        raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
     model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
     model.n_features_in_ = len(domain)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(domain.names, dtype=object)
-    model._settle(domain, model._posterior(domain), found, weights)
+    adopt(model, posterior, found, weights)
     return model
 
 
 def _search_to_json(found: Found) -> dict[str, Any]:
-    """What a search did; chains that agree on nothing have no number to save."""
+    """What a search did; R-hat is left out if it is not finite."""
     agreed = found.r_hat is not None and math.isfinite(found.r_hat)
     return {name: _plain(getattr(found, name)) for name in (*SEARCH_FIELDS, *(("r_hat",) if agreed else ()))}
 

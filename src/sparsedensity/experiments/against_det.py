@@ -20,8 +20,7 @@ from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import SearchWarning
-from sparsedensity.estimators.evidence import standard_error
-from sparsedensity.estimators.folds import Split, folds_of
+from sparsedensity.estimators.folds import Split, folds_of, standard_error
 from sparsedensity.experiments.evaluation import choose, fitted, held_out, readied
 from sparsedensity.experiments.methods import Method, paper_methods
 from sparsedensity.experiments.names import DET, LEAF

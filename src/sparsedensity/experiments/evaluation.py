@@ -31,8 +31,7 @@ from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.evidence import standard_error
-from sparsedensity.estimators.folds import Split, folds_of
+from sparsedensity.estimators.folds import Split, folds_of, standard_error
 from sparsedensity.experiments.fitting import fit
 from sparsedensity.experiments.fold_file import FoldFile, fingerprint
 from sparsedensity.experiments.methods import Method, Share, paper_methods

@@ -19,8 +19,10 @@ from scipy.special import ndtr, ndtri
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import DataError, ParameterError, SparseDensityError
+from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.estimators import DensityEstimator
+from sparsedensity.estimators.learner import Learned, Learner
+from sparsedensity.estimators.parameters import check_word
 from sparsedensity.extras import need
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import check_whole
@@ -113,19 +115,36 @@ class MlpackTree(DensityEstimator):
             f"mlpack's tree is not saved to {path}: start a LeafSparseTree from its tree_, and save that."
         )
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.encoding not in ENCODINGS:
-            raise ParameterError("encoding", self.encoding, "'one-hot' or 'sampled'")
+    def learner(self) -> DetLearner:
+        """What is believed, and how DET grows."""
+        return DetLearner.of(self)
+
+
+@dataclass(frozen=True)
+class DetLearner(Learner):
+    """Lets mlpack's DET grow a tree."""
+
+    encoding: str
+    min_leaf: int
+    max_leaf: int
+    folds: int | None
+    expected_leaves: float
+    pseudocount: float
+    random_state: int
+
+    def __post_init__(self) -> None:
+        check_word("encoding", self.encoding, ENCODINGS)
         check_whole("min_leaf", self.min_leaf)
         check_whole("max_leaf", self.max_leaf)
         if self.folds is not None:
             check_whole("folds", self.folds)
 
-    def _posterior(self, domain: Domain) -> LeafSparse:
+    def posterior(self, domain: Domain) -> LeafSparse:
+        """What is believed, on any domain."""
         return LeafSparse(self.expected_leaves, self.pseudocount)
 
-    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
+        """The tree of DET, its leaves scored with the volumes of categories."""
         det = need("mlpack", "its density estimation trees").det
         begin = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
@@ -134,9 +153,9 @@ class MlpackTree(DensityEstimator):
         pruning = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
         grown = det(training=numbers, **settings, **pruning)["output_model"]
         tree = as_tree(engine.domain, _splits_of(grown), cut_of)
-        posterior = self._posterior(engine.domain)
-        score = posterior.log_posterior(tree, engine.leaf_weights(tree))
-        return Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin)
+        belief = self.posterior(engine.domain)
+        score = belief.log_posterior(tree, engine.leaf_weights(tree))
+        return Learned(belief, Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin))
 
 
 @dataclass(frozen=True)

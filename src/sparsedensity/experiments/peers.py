@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density.forest import Forest, chow_liu, independent
 from sparsedensity.domain import Domain
-from sparsedensity.estimators.fitted import log_likelihood
+from sparsedensity.estimators.answers import log_likelihood
 from sparsedensity.ingest import Reading, encode, open_source, read_table
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.table import Floats, Table

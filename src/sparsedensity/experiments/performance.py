@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.estimators.evidence import standard_error
+from sparsedensity.estimators.folds import standard_error
 from sparsedensity.experiments.evaluation import Evaluation, Fold, Method, evaluate, paper_methods
 from sparsedensity.experiments.methods import LEAF_SIZES, reference_methods
 from sparsedensity.experiments.mlpack_tree import MlpackTree

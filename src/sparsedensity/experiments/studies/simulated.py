@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsedensity import BranchSparseTree, Domain, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
-from sparsedensity.estimators.evidence import standard_error
+from sparsedensity.estimators.folds import standard_error
 from sparsedensity.experiments.fitting import fit, leaves_of
 from sparsedensity.experiments.mlpack_tree import MlpackTree
 from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
