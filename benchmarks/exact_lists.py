@@ -12,7 +12,7 @@ from benchmarks.exact import engine_of
 from benchmarks.paper_data import PAPER
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, ExactLists, Lists, run
+from sparsedensity.search import Budget, ExactLists, AnnealLists, run
 from sparsedensity.search.lists.antecedents import Antecedents
 
 SECONDS = 60.0
@@ -54,7 +54,7 @@ def prove(job: Job) -> str:
     antecedents = Antecedents(engine.table, job.conditions)
     problem = Problem(engine, SparseRules(antecedents.counts), None if job.rules is None else job.rules + 1)
     found = run(ExactLists(antecedents, anytime=True), problem, budget=Budget(seconds=SECONDS))
-    walked = run(Lists(antecedents), problem, budget=Budget(moves=PROPOSALS), rng=np.random.default_rng(0))
+    walked = run(AnnealLists(antecedents), problem, budget=Budget(moves=PROPOSALS), rng=np.random.default_rng(0))
     missed = f"{max(0.0, found.log_posterior - walked.log_posterior):.2f}" if found.proven else ""
     best = max(found, walked, key=lambda one: one.log_posterior)
     assert found.upper_bound is not None

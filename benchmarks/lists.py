@@ -20,7 +20,7 @@ from sparsedensity.errors import SearchWarning
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Lists
+from sparsedensity.search import AnnealLists
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.table import Table
 
@@ -60,7 +60,7 @@ def proposals(frame: pl.DataFrame, max_rules: int | None) -> float:
     antecedents = Antecedents(table)
     limit = None if max_rules is None else max_rules + 1
     problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts), limit)
-    chain = Lists(antecedents, chains=1).init(problem, np.random.default_rng(0)).chains[0]
+    chain = AnnealLists(antecedents, chains=1).init(problem, np.random.default_rng(0)).chains[0]
     chain.walk(1.0, 1.0, PROPOSALS)
     seconds = []
     for _ in range(5):

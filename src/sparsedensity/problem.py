@@ -10,20 +10,19 @@ import numpy as np
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
-from sparsedensity.kernels.belief import is_even
 from sparsedensity.posterior import Posterior
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats
 
-P = TypeVar("P", bound=Posterior)
+P_co = TypeVar("P_co", bound=Posterior, covariant=True)
 
 
 @dataclass(frozen=True)
-class Problem(Generic[P]):
+class Problem(Generic[P_co]):
     """What a search is asked to solve."""
 
     engine: Engine
-    posterior: P
+    posterior: P_co
     max_leaves: int | None = None
 
     def __post_init__(self) -> None:
@@ -40,19 +39,22 @@ class Problem(Generic[P]):
 
     def one_leaf_term(self) -> float:
         """What the leaf model says of the whole table as one leaf."""
-        domain, n = self.domain, np.array([self.engine.n])
-        if is_even(self.posterior.leaf):
-            return -float(n[0]) * domain.log_volume
-        return float(self.posterior.leaf_terms(Tree.leaf(domain), n, self.engine.value_weights()[None]))
+        posterior: Any = self.posterior
+        if posterior.even:
+            return -self.engine.n * self.domain.log_volume
+        counts = self.engine.value_weights()[None]
+        return float(posterior.leaf_terms(Tree.leaf(self.domain), np.array([self.engine.n]), counts))
 
     def count_and_score(self, structure: Structure) -> tuple[float, Floats]:
         """The log posterior of a structure and the weight in its leaves, counted on all rows."""
-        if isinstance(structure, Tree) and not is_even(self.posterior.leaf):
-            by_value = self.engine.leaf_value_weights(structure)
-            weights = by_value[:, self.domain.span(0)].sum(axis=1)
-            return self.posterior.log_posterior(structure, weights, by_value), weights
-        weights = self.engine.leaf_weights(structure)
-        return self.posterior.log_posterior(structure, weights), weights
+        posterior: Any = self.posterior
+        if posterior.even:
+            weights = self.engine.leaf_weights(structure)
+            return posterior.log_posterior(structure, weights), weights
+        assert isinstance(structure, Tree)
+        by_value = self.engine.leaf_value_weights(structure)
+        weights = by_value[:, self.domain.span(0)].sum(axis=1)
+        return posterior.log_posterior(structure, weights, by_value), weights
 
 
 AnyProblem = Problem[Any]

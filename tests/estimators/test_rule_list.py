@@ -13,7 +13,7 @@ from sparsedensity.errors import DataError, ParameterError, SearchWarning
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, Lists, run
+from sparsedensity.search import Budget, AnnealLists, run
 from sparsedensity.search.lists.antecedents import Antecedents
 from tests import naive
 
@@ -85,7 +85,7 @@ def test_the_posterior_as_printed_is_searched_too():
     antecedents = Antecedents(table)
     problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts, 7, 2, 1, as_printed=True))
     found = {
-        run(Lists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed))
+        run(AnnealLists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed))
         .structure.rules
         for seed in range(3)
     }  # fmt: skip

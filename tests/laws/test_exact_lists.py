@@ -15,7 +15,7 @@ from sparsedensity.errors import DataError
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, ExactLists, Lists, estimate_list, near_optimal_lists, run
+from sparsedensity.search import Budget, ExactLists, AnnealLists, estimate_list, near_optimal_lists, run
 from sparsedensity.search.lists import exact as exact_lists
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact_arrays import cells_of, count_uses, every_use
@@ -147,7 +147,7 @@ def test_the_proof_holds_on_more_points_than_a_word_has_bits(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_chains_never_exceed_the_proven_list_and_a_warm_start_changes_nothing(seed):
     problem, antecedents, _ = wide_problem(seed, 3, conditions=2)
-    walked = run(Lists(antecedents, 2_000), problem, budget=Budget(moves=8_000), rng=np.random.default_rng(seed))
+    walked = run(AnnealLists(antecedents, 2_000), problem, budget=Budget(moves=8_000), rng=np.random.default_rng(seed))
     cold = run(ExactLists(antecedents), problem)
     warm = run(ExactLists(antecedents, walked.structure), problem)
     assert cold.proven

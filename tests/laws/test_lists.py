@@ -13,7 +13,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import lists as kernels
 from sparsedensity.posterior import SparseRules, draw_list
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, Lists, run
+from sparsedensity.search import Budget, AnnealLists, run
 from sparsedensity.search.lists.anneal import gelman_rubin
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import Chain, task_of
@@ -223,7 +223,7 @@ def test_a_limit_binds_where_only_a_rule_before_others_would_pay():
     rows = [((0, 0), 90.0), ((0, 1), 10.0), ((1, 2), 1.0), ((1, 3), 1.0)]
     antecedents = Antecedents(table_of(domain, rows))
     problem = Problem(MemoryEngine(antecedents.table), SparseRules(antecedents.counts), 2)
-    search = Lists(antecedents)
+    search = AnnealLists(antecedents)
     state = search.init(problem, np.random.default_rng(0))
     best = RuleList.of(domain, [[Condition(0, 0, 0)]])
     state.chains[0].set(antecedents.numbers(best.rules))
@@ -259,7 +259,7 @@ def test_the_search_finds_the_optimum_of_a_hundred_small_tables(printed):
         antecedents = Antecedents(table, 2)
         posterior = SparseRules(antecedents.counts, lam, eta, 1.0, printed)
         problem = Problem(MemoryEngine(table), posterior, most + 1)
-        result = run(Lists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed))
+        result = run(AnnealLists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed))
         assert result.log_posterior <= best + 1e-7
         found += result.log_posterior >= best - 1e-7
     assert found >= (99 if not printed else 20)

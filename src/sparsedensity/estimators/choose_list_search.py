@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.learner import Learned, Learner
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
@@ -16,10 +16,10 @@ from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time, check_whole
 from sparsedensity.search import (
+    AnnealLists,
     Budget,
     ExactLists,
     Found,
-    Lists,
     NearOptimalLists,
     estimate_list,
     near_optimal_lists,
@@ -27,7 +27,7 @@ from sparsedensity.search import (
 )
 from sparsedensity.search.base import Watch
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.exact import too_large
+from sparsedensity.search.lists.exact_estimate import too_large
 from sparsedensity.search.lists.from_tree import as_rules
 from sparsedensity.structures import RuleList, Structure, Tree
 
@@ -105,7 +105,7 @@ class ListLearner(Learner):
 
     def _problem(self, engine: MemoryEngine) -> tuple[Problem[SparseRules], Antecedents]:
         """The problem and the antecedents, which are mined once for the prior and the search alike."""
-        antecedents = Antecedents(engine.table, self.max_conditions, self.ordinal_conditions, self.min_support)
+        antecedents = Antecedents(whole_table(engine), self.max_conditions, self.ordinal_conditions, self.min_support)
         most = None if self.max_rules is None else self.max_rules + 1  # the else is a leaf too
         return Problem(engine, self._belief(antecedents.counts), most), antecedents
 
@@ -133,7 +133,7 @@ class ListLearner(Learner):
     ) -> Found:
         """The best list that several chains see."""
         first = self._start(antecedents) if start is None else start
-        search = Lists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
+        search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
         return run(search, problem, budget=budget, rng=generator(self.random_state), watch=watch)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sparsedensity.domain import Domain
@@ -14,11 +14,11 @@ from sparsedensity.estimators.learner import Learned, Learner
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.progress import say
 from sparsedensity.estimators.warm_start import check_start, start_on
-from sparsedensity.kernels import is_compiled, moves
-from sparsedensity.posterior import LeafSparse, Posterior
+from sparsedensity.kernels import anneal_moves, is_compiled
+from sparsedensity.posterior import Posterior
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
-from sparsedensity.search.base import Watch, keep
+from sparsedensity.search.base import Watch
 from sparsedensity.search.trees.anneal_chain import COOLINGS
 from sparsedensity.structures import Structure, Tree
 
@@ -118,7 +118,7 @@ class TreeLearner(Learner):
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES:
             return self._grow(problem, watch)
-        if not is_compiled(moves.rebuild):
+        if not is_compiled(anneal_moves.rebuild):
             say(self.progress, "compiling the search: once for this machine, about half a minute")
         search = Anneal(
             restarts=self.restarts,
@@ -164,12 +164,5 @@ class TreeLearner(Learner):
 
 
 def grow_greedily(problem: AnyProblem, budget: Budget, watch: list[Watch]) -> Found:
-    """Grow by the leaf-sparse posterior and take the size that this posterior likes best."""
-    if isinstance(problem.posterior, LeafSparse):
-        return run(Greedy(), problem, budget=budget, watch=watch)
-    grown = Problem(problem.engine, LeafSparse(pseudocount=problem.posterior.pseudocount), problem.max_leaves)
-    found = run(Greedy(), grown, budget=budget, watch=watch)
-    wide = max(problem.domain.sizes) > MOST_VALUES
-    some = {k: tree for k, tree in found.archive.items() if not wide or k.bit_count() == 1}
-    best = max(keep(problem, some).values(), key=lambda scored: scored.log_posterior)
-    return replace(found, structure=best.structure, log_posterior=best.log_posterior, limit_binds=False)
+    """Grow and prune."""
+    return run(Greedy(), problem, budget=budget, watch=watch)

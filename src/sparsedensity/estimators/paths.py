@@ -17,10 +17,10 @@ from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import open_source
-from sparsedensity.posterior import LeafSparse, Posterior
+from sparsedensity.posterior import Posterior
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
-from sparsedensity.search.base import Found, keep
+from sparsedensity.search.base import Found, score_archive
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Table
 
@@ -65,7 +65,7 @@ def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, fl
     """The path of a model on some rows, with what the folds held out by size; the model keeps the rows for a cut."""
     table = rows.table(model.domain_)
     engine = MemoryEngine(table, jobs_of(model.n_jobs))
-    path = keep(Problem(engine, model.posterior_), archive_of(model, engine))
+    path = score_archive(Problem(engine, model.posterior_), archive_of(model, engine))
     model.rows_ = table
     points = []
     for size, scored in path.items():
@@ -82,7 +82,7 @@ def cut(model: E, size: int) -> E:
     archive = archive_of(model, engine)
     SparsityPath(tuple(PathPoint(k, 0.0, 0.0) for k in archive), model.unit or "leaves").at(size)
     structure = _displayed(archive[size], model.posterior_)
-    scored = keep(Problem(engine, model.posterior_), {size: structure})[size]
+    scored = score_archive(Problem(engine, model.posterior_), {size: structure})[size]
     found = replace(
         model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
     )
@@ -125,9 +125,9 @@ def per_row(density: Density, table: Table) -> float:
     return float(table.weights @ logs / table.n)
 
 
-def _displayed(structure: Structure, posterior: Posterior) -> Structure:
+def _displayed(structure: Structure, posterior: Any) -> Structure:
     """Of the trees with the same leaves, the one to be read."""
-    return canonical(structure) if isinstance(structure, Tree) and isinstance(posterior, LeafSparse) else structure
+    return canonical(structure) if isinstance(structure, Tree) and posterior.only_leaves else structure
 
 
 def _at_most(fold: Mapping[int, float], size: int) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.extending import overload
 
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""
@@ -22,6 +23,12 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop that only other kernels call."""
     compiled: Callable[..., Any] = njit(**INNER)(function)
     return compiled
+
+
+def by_type(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what follows choose, by the types of the arguments, what a function does in other kernels."""
+    chooser: Callable[..., Any] = overload(function, jit_options=INNER)  # type: ignore[arg-type]
+    return chooser
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

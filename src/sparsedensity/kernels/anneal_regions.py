@@ -6,9 +6,8 @@ Keys have 62 random bits, so two of m regions share one with a probability below
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from sparsedensity.kernels import INNER, inner, kernel
+from sparsedensity.kernels import by_type, inner, kernel
 from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
 from sparsedensity.kernels.divisions import MOST_GROUPS, Desk, Region, Wish, best_division, name_groups, split_gain
 
@@ -247,7 +246,7 @@ def take_term(s, region):
     """Note the term of a region that was just counted, if the leaf model is not even."""
 
 
-@overload(take_term, jit_options=INNER)
+@by_type(take_term)
 def _take_term(s, region):
     def even(s, region):
         pass
@@ -266,7 +265,7 @@ def load_pairs(s, region):
     """Count the pairs of values in a region, if the leaf model asks for them and they are not counted yet."""
 
 
-@overload(load_pairs, jit_options=INNER)
+@by_type(load_pairs)
 def _load_pairs(s, region):
     def even(s, region):
         pass

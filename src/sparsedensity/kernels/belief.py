@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from sparsedensity.kernels import INNER, inner, kernel
+from sparsedensity.kernels import by_type, inner, kernel
 
 FEATURE = np.dtype([("start", np.int64), ("stop", np.int64), ("ordered", np.int64), ("missing", np.int64)])
 """A feature: the places of its values among all values, whether they have an order, the place of missing (or -1)."""
@@ -110,7 +109,7 @@ def head(belief, weight, b):
     """What the weight of a region and its number of children add to the gain of a split."""
 
 
-@overload(head, jit_options=INNER)
+@by_type(head)
 def _head(belief, weight, b):
     def dirichlet(belief, weight, b):
         return belief.branches[b].adds - log_gamma(weight + belief.branches[b].total)
@@ -136,7 +135,7 @@ def piece(belief, weight, share):
     """
 
 
-@overload(piece, jit_options=INNER)
+@by_type(piece)
 def _piece(belief, weight, share):
     def uniform(belief, weight, share):
         if weight <= 0.0:
@@ -153,7 +152,7 @@ def term(leaf, counts, allowed, space):
     """The term of a region by its weights at all values, for leaf models that are not even."""
 
 
-@overload(term, jit_options=INNER)
+@by_type(term)
 def _term(leaf, counts, allowed, space):
     compiled = TERMS[leaf.instance_class]
 

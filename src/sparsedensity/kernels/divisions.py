@@ -9,9 +9,8 @@ model every child must be counted, so a division grows one value, or one cut, at
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from sparsedensity.kernels import INNER, inner, kernel
+from sparsedensity.kernels import by_type, inner, kernel
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import counted_piece, grown_division
 
@@ -125,7 +124,7 @@ def split_gain(belief, space, desk, region, f, b):
     """The gain of a division of feature f into b named groups, the children taken as leaves."""
 
 
-@overload(split_gain, jit_options=INNER)
+@by_type(split_gain)
 def _split_gain(belief, space, desk, region, f, b):
     def even(belief, space, desk, region, f, b):
         gain = head(belief, region.weight, b)
@@ -146,7 +145,7 @@ def best_division(belief, space, desk, region, f, wish, rng):
     """The best division of feature f's values that was found: its gain; the labels are written."""
 
 
-@overload(best_division, jit_options=INNER)
+@by_type(best_division)
 def _best_division(belief, space, desk, region, f, wish, rng):
     def even(belief, space, desk, region, f, wish, rng):
         return best_runs(belief, space, desk, region, f, wish, rng)

@@ -23,10 +23,14 @@ class PriorBound(NamedTuple):
 class Posterior(Protocol):
     """A belief about structures, given the weight that fell into each leaf."""
 
-    def log_posterior(self, structure: Any, weights: Floats, value_weights: Floats | None = None) -> float:
+    @property
+    def even(self) -> bool:
+        """Whether records are spread evenly in every leaf, so that its weight and volume are all there is to know."""
+
+    def log_posterior(self, structure: Any, weights: Floats) -> float:
         """The log posterior, up to the constant that no structure changes.
 
-        ``value_weights``, the weight in each leaf at each value, is asked for by leaf models that are not even.
+        If leaves are not even, the weight in each leaf at each value is a third argument.
         """
 
     def log_probabilities(self, structure: Any, weights: Floats) -> Floats:

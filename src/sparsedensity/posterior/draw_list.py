@@ -58,9 +58,7 @@ def _draw_length(prior: SparseRules, rng: np.random.Generator) -> int:
 
 def _draw_size(prior: SparseRules, unused: Sequence[int], rng: np.random.Generator) -> int:
     """A Poisson truncated to the sizes that still have an unused antecedent."""
-    rate = prior.expected_conditions
-    logs = [c * math.log(rate) - math.lgamma(c + 1) if left else -math.inf for c, left in enumerate(unused, 1)]
-    shares = np.exp(np.array(logs) - max(logs))
+    shares = np.exp(prior.log_sizes(unused))
     return 1 + int(rng.choice(len(unused), p=shares / shares.sum()))
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc, gammaln
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
-from sparsedensity.kernels.belief import Uniform
 from sparsedensity.posterior.base import (
+    Posterior,
     PriorBound,
     beta_intervals,
     check_positive,
@@ -24,9 +25,41 @@ from sparsedensity.posterior.base import (
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.table import Floats
 
+OrdinalConditions = Literal["value", "interval"]
 MOST_COUNTED = 1_000_000
 """Numbers of rules beyond this are bounded together."""
-OrdinalConditions = Literal["value", "interval"]
+LENGTH = np.dtype([("log_prior", np.float64), ("log_evidence", np.float64)], align=True)
+SIZE = np.dtype([("log_rate", np.float64), ("antecedents", np.float64)], align=True)
+
+
+class ListTerms(NamedTuple):
+    """A log posterior of rule lists as data; volumes are relative to the whole domain.
+
+    A list has a term for its number of rules; for each rule that of its size, less that of all sizes which still have
+    an unused antecedent and less the log of how many of its size are unused; and for each leaf
+    lnG(n_l + a) - lnG(a) - n_l ln V_l.
+    """
+
+    of_length: NDArray[Any]
+    """For every number of rules from 0 on, what it alone adds to the log prior and to the log evidence."""
+    of_size: NDArray[Any]
+    """For every number of conditions from 0 on, the log rate of the size and how many antecedents have it."""
+    log_gamma: Floats
+    """lnG(w + a) for the whole weights w from 0 on; at least for 0."""
+    pseudocount: float
+
+
+class ListPosterior(Posterior, Protocol):
+    """What a search for rule lists asks of a posterior."""
+
+    def terms(self, n: float, log_volume: float, most_rules: int, most_weight: int = 0) -> ListTerms:
+        """The terms of lists of up to so many rules.
+
+        For rows of total weight n on a domain of so much volume; whole weights up to the given one are looked up.
+        """
+
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """The log prior of the empty list, and what no other list's exceeds."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +80,7 @@ class SparseRules:
     as_printed: bool = False
     """Drop the Dirichlet constant lnG((m+1) a) - (m+1) lnG(a), as the paper's last line does."""
 
-    leaf: ClassVar[Uniform] = Uniform()
+    even: ClassVar[bool] = True
     """What a rule leaves over is no box, so records are spread evenly in it."""
 
     def __post_init__(self) -> None:
@@ -80,42 +113,57 @@ class SparseRules:
         tail = float(gammaincc(total + 1, rate)) if total < 1e15 else 1.0
         if tail > 1e-300:
             return rate + math.log(tail)
-        j = np.arange(total + 1)
-        return float(np.logaddexp.reduce(j * math.log(rate) - gammaln(j + 1)))
+        return float(np.logaddexp.reduce(_log_poisson(np.arange(total + 1), rate)))
 
-    def log_length(self, rules: int) -> float:
-        """Ln P(m): Poisson(lambda) truncated to 0..|A|."""
-        return rules * math.log(self.expected_rules) - math.lgamma(rules + 1) - self.log_norm
+    def log_length(self, rules: Any) -> Any:
+        """Ln P(m), for one number of rules or an array of them: Poisson(lambda) truncated to 0..|A|."""
+        return _log_poisson(rules, self.expected_rules) - self.log_norm
 
-    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
-        """The empty list, and the best length, each rule for free; a dropped Dirichlet constant is given back."""
-        most = min(sum(self.antecedents), MOST_COUNTED)
-        m: Floats = np.arange(most + 1, dtype=np.float64)
-        logs = m * math.log(self.expected_rules) - gammaln(m + 1) - self.log_norm
-        if self.as_printed:
-            a = self.pseudocount
-            logs += (m + 1) * gammaln(a) - gammaln((m + 1) * a)
-        return PriorBound(float(logs[0]), float(logs.max()))
+    def log_sizes(self, unused: Any) -> Floats:
+        """Ln P(c_j | c_<j) for the sizes from 1 on: Poisson(eta) truncated to those with an unused antecedent."""
+        rates = _log_poisson(np.arange(1, len(self.antecedents) + 1), self.expected_conditions)
+        return log_available_sizes(rates, unused)
 
     def log_prior(self, sizes: Sequence[int]) -> float:
         """The log prior of a list whose rules have these numbers of conditions, in order."""
         unused = list(self.antecedents)
-        log = self.log_length(len(sizes))
+        log = float(self.log_length(len(sizes)))
         for size in sizes:
             if not 1 <= size <= len(unused) or unused[size - 1] <= 0:
                 return -math.inf
-            log += self._log_size(size, unused) - math.log(unused[size - 1])
+            log += float(self.log_sizes(unused)[size - 1]) - math.log(unused[size - 1])
             unused[size - 1] -= 1
         return log
 
     def log_posterior(self, structure: RuleList, weights: Floats) -> float:
         """Prior of the list, Dirichlet over its m + 1 leaves, and the exact volumes."""
         sizes = np.diff(structure.start).tolist()
-        dirichlet = log_dirichlet(weights, self.pseudocount)
-        if self.as_printed:
-            k, a = len(weights), self.pseudocount
-            dirichlet -= math.lgamma(k * a) - k * math.lgamma(a)
+        dirichlet = log_dirichlet(weights, self.pseudocount) - float(self._log_dropped(len(weights)))
         return self.log_prior(sizes) + dirichlet + log_volume_terms(weights, structure.log_volumes)
+
+    def terms(self, n: float, log_volume: float, most_rules: int, most_weight: int = 0) -> ListTerms:
+        """The log posterior as tables; see :class:`ListPosterior`."""
+        a = float(self.pseudocount)
+        of_length, of_size = np.empty(most_rules + 1, LENGTH), np.zeros(len(self.antecedents) + 1, SIZE)
+        rules = np.arange(most_rules + 1.0)
+        leaves = rules + 1
+        of_length["log_prior"] = self.log_length(rules)
+        of_length["log_evidence"] = gammaln(leaves * a) - gammaln(n + leaves * a) - n * log_volume
+        of_length["log_evidence"] -= self._log_dropped(leaves)
+        of_size["log_rate"] = _log_poisson(np.arange(len(of_size)), self.expected_conditions)
+        of_size["antecedents"][1:] = self.antecedents
+        return ListTerms(of_length, of_size, gammaln(np.arange(most_weight + 1) + a), a)
+
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """The empty list, and the best length, each rule for free; a dropped Dirichlet constant is given back."""
+        rules = np.arange(min(sum(self.antecedents), MOST_COUNTED) + 1.0)
+        logs = self.log_length(rules) - self._log_dropped(rules + 1)
+        return PriorBound(float(logs[0]), float(logs.max()))
+
+    def _log_dropped(self, leaves: Any) -> Any:
+        """The Dirichlet constant of so many leaves, if it is dropped."""
+        a = self.pseudocount
+        return gammaln(leaves * a) - leaves * math.lgamma(a) if self.as_printed else 0.0 * leaves
 
     def log_probabilities(self, structure: RuleList, weights: Floats) -> Floats:
         """Ln (n_l + a) / (n + K a), K the leaves of positive volume."""
@@ -125,11 +173,18 @@ class SparseRules:
         """Beta quantiles."""
         return beta_intervals(weights, structure.log_volumes, self.pseudocount, level)
 
-    def _log_size(self, size: int, unused: Sequence[int]) -> float:
-        """Ln P(c_j | c_<j): Poisson(eta) truncated to the sizes that still have an unused antecedent."""
-        rate = self.expected_conditions
-        terms = [c * math.log(rate) - math.lgamma(c + 1) for c, left in enumerate(unused, 1) if left > 0]
-        return size * math.log(rate) - math.lgamma(size + 1) - float(np.logaddexp.reduce(terms))
+
+def log_available_sizes(log_rates: Floats, unused: Any) -> Floats:
+    """Log probabilities of sizes, truncated to those (in the last axis) that still have an unused antecedent."""
+    with np.errstate(invalid="ignore"):
+        logs = np.where(np.asarray(unused) > 0, log_rates, -np.inf)
+        shares: Floats = logs - np.logaddexp.reduce(logs, axis=-1, keepdims=True)
+    return np.nan_to_num(shares, nan=-np.inf, neginf=-np.inf)
+
+
+def _log_poisson(k: Any, rate: float) -> Any:
+    """Ln of rate^k / k!."""
+    return k * math.log(rate) - gammaln(k + 1)
 
 
 def antecedents_by_size(

@@ -42,6 +42,11 @@ class TreePosterior(ABC):
     only_leaves: bool = True
     """Whether trees with the same leaves score the same."""
 
+    @property
+    def even(self) -> bool:
+        """Whether the leaf model spreads records evenly."""
+        return kernels.is_even(self.leaf)
+
     @abstractmethod
     def by_leaves(self, leaves: Numbers, n: float) -> Floats:
         """What each number of leaves adds, for a table of weight n."""
@@ -86,7 +91,7 @@ class TreePosterior(ABC):
 
     def leaf_terms(self, structure: Tree, weights: Floats, value_weights: Floats | None = None) -> float:
         """The sum of the terms of all leaves."""
-        if kernels.is_even(self.leaf):
+        if self.even:
             return log_volume_terms(weights, structure.log_volumes)
         assert value_weights is not None
         allowed = np.array([region.mask(structure.domain) for region in structure.regions])

@@ -2,9 +2,9 @@
 
 from sparsedensity.search.base import Budget, Found, Search, run
 from sparsedensity.search.lists import (
+    AnnealLists,
     ExactLists,
     ListEstimate,
-    Lists,
     NearOptimalLists,
     estimate_list,
     near_optimal_lists,
@@ -13,6 +13,7 @@ from sparsedensity.search.trees import Anneal, Estimate, Exact, Greedy, NearOpti
 
 __all__ = [
     "Anneal",
+    "AnnealLists",
     "Budget",
     "Estimate",
     "Exact",
@@ -20,7 +21,6 @@ __all__ = [
     "Found",
     "Greedy",
     "ListEstimate",
-    "Lists",
     "NearOptimal",
     "NearOptimalLists",
     "Search",

@@ -17,10 +17,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from sparsedensity.posterior import SparseRules
+from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
+from sparsedensity.search.base import Best
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.chain import Chain, Walks, Work, task_of
+from sparsedensity.search.lists.chain import ListChain, ListChains, Work
+from sparsedensity.search.lists.chain_arrays import task_of
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.table import Floats
@@ -40,15 +42,15 @@ MOST_LENGTHS = 20
 SAME = 1e-6
 """Log posteriors closer than this are those of one list."""
 LONGEST = 1_000
-"""The most rules of a list where no limit is given."""
-MOMENT = 0.1
+"""The most rules of a list if no limit is given."""
+CLOCK_SECONDS = 0.1
 """The seconds between two looks at the clock while lists are improved."""
-GLANCE = 50_000_000
+MOST_WORDS_PER_LOOK = 50_000_000
 """The most words that a look at every antecedent may read; longer antecedents are left to chance."""
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class AnnealLists:
     """Markov chains over rule lists."""
 
     antecedents: Antecedents
@@ -62,19 +64,19 @@ class Lists:
     """Where the first chain starts."""
     name: str = "chains"
 
-    def init(self, problem: Problem[SparseRules], rng: np.random.Generator) -> Walks:
+    def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> ListChains:
         """Every chain at the empty list; the first then grows greedily, or starts at the warm list."""
-        task = task_of(problem.engine.n, problem.posterior, self.antecedents, LONGEST + 1)
+        task = task_of(problem.posterior, self.antecedents, LONGEST + 1)
         limit = min(LONGEST, sum(self.antecedents.counts), (problem.max_leaves or LONGEST + 1) - 1)
-        chains = [Chain(task, limit, deepest(self.antecedents), own) for own in rng.spawn(self.chains)]
-        state = Walks(chains, finished=limit == 0)
+        chains = [ListChain(task, limit, deepest(self.antecedents), rng) for rng in rng.spawn(self.chains)]
+        state = ListChains(chains, finished=limit == 0)
         if limit > 0:
             if self.warm is not None:
                 chains[0].set(self.antecedents.numbers(self.warm.rules)[:limit])
             chains[0].grow(0.0)
         return state
 
-    def step(self, problem: Problem[SparseRules], state: Walks, rng: np.random.Generator) -> Walks:
+    def step(self, problem: Problem[ListPosterior], state: ListChains, rng: np.random.Generator) -> ListChains:
         """One block of proposals for every chain."""
         share = state.done / self.iterations
         proposals = min(BLOCK, max(1, self.iterations - state.done))
@@ -91,31 +93,30 @@ class Lists:
         state.done += proposals
         return state
 
-    def best(self, problem: Problem[SparseRules], state: Walks) -> RuleList:
-        """The best list seen, without rules that nothing reaches, in reading order."""
-        return told(problem, self.antecedents, self._list(problem, state.best_rules(int(np.argmax(state.scores)))))
-
-    def archive(self, problem: Problem[SparseRules], state: Walks) -> dict[int, Structure]:
-        """The best list seen of each number of rules."""
+    def best(self, problem: Problem[ListPosterior], state: ListChains) -> Best:
+        """The best list seen, without rules that nothing reaches, in reading order; and that of each length."""
         sizes = np.flatnonzero(state.scores > -np.inf).tolist()
-        return {n: self._list(problem, state.best_rules(n)) for n in sizes}
+        rules = tidied(problem, self.antecedents, self._list(problem, state.best_rules(int(np.argmax(state.scores)))))
+        return Best(
+            rules,
+            archive={n: self._list(problem, state.best_rules(n)) for n in sizes},
+            limit_binds=one_more_rule_pays(problem, self.antecedents, rules),
+            r_hat=state.r_hat,
+            restarts=self.chains,
+        )
 
-    def limited(self, problem: Problem[SparseRules], state: Walks, best: Structure) -> bool:
-        """Whether the list is as long as it may be and one more rule would pay, at whatever place."""
-        return one_more_rule_pays(problem, self.antecedents, best)
-
-    def _sample(self, state: Walks, proposals: int) -> None:
+    def _sample(self, state: ListChains, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
         state.traces.append(np.array(self._each(state.chains, lambda chain: chain.sample(proposals))))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
 
-    def _improves(self, state: Walks) -> bool:
+    def _improves(self, state: ListChains) -> bool:
         """Improve what annealing found for a moment; False when that is done."""
         state.improving = state.improving or self._improving(state)
         return next(state.improving, DONE) is not DONE
 
-    def _improving(self, state: Walks) -> Iterator[None]:
+    def _improving(self, state: ListChains) -> Iterator[None]:
         """Improve the best list, then the best lists of fewer rules; the chains share the lengths among them."""
         yield from self._work([chain.polish() for chain in state.chains])
         shorter = range(1, min(int(np.argmax(state.scores)), MOST_LENGTHS + 1))
@@ -137,12 +138,12 @@ class Lists:
         with ThreadPoolExecutor(jobs) as pool:
             return list(pool.map(job, ones))
 
-    def _list(self, problem: Problem[SparseRules], rules: Sequence[Sequence[int]]) -> RuleList:
+    def _list(self, problem: Problem[ListPosterior], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions
         return RuleList.of(problem.domain, [[conditions[c] for c in rule] for rule in rules])
 
 
-def told(problem: Problem[SparseRules], antecedents: Antecedents, rules: RuleList) -> RuleList:
+def tidied(problem: Problem[ListPosterior], antecedents: Antecedents, rules: RuleList) -> RuleList:
     """A list without rules that nothing reaches, if that is no worse, in reading order."""
     while (shorter := _without_unreachable(rules)) is not None and problem.score(shorter) >= problem.score(rules):
         rules = shorter
@@ -150,13 +151,13 @@ def told(problem: Problem[SparseRules], antecedents: Antecedents, rules: RuleLis
     return ordered if problem.score(ordered) >= problem.score(rules) - SAME else rules
 
 
-def one_more_rule_pays(problem: Problem[SparseRules], antecedents: Antecedents, best: Structure) -> bool:
+def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents, best: Structure) -> bool:
     """Whether a list is as long as it may be and one more rule would pay, at whatever place."""
     assert isinstance(best, RuleList)
     if best.n_leaves != problem.max_leaves or best.n_rules == sum(antecedents.counts):
         return False
-    task = task_of(problem.engine.n, problem.posterior, antecedents, best.n_rules + 1)
-    chain = Chain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
+    task = task_of(problem.posterior, antecedents, best.n_rules + 1)
+    chain = ListChain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
     chain.set(antecedents.numbers(best.rules))
     before = chain.log_posterior
     return chain.insert() and chain.log_posterior > before + SAME
@@ -164,7 +165,7 @@ def one_more_rule_pays(problem: Problem[SparseRules], antecedents: Antecedents, 
 
 def _is_done_after_a_moment(work: Work) -> bool:
     """Go on with some work for a moment; whether that was all. What is found does not depend on how long it is."""
-    end = time.perf_counter() + MOMENT
+    end = time.perf_counter() + CLOCK_SECONDS
     while time.perf_counter() < end:
         if next(work, DONE) is DONE:
             return True
@@ -173,8 +174,8 @@ def _is_done_after_a_moment(work: Work) -> bool:
 
 def deepest(antecedents: Antecedents) -> int:
     """The longest antecedents that can be looked at one and all."""
-    words = np.cumsum(antecedents.counts) * float(antecedents.rows.bits.shape[1])
-    return max(1, int((words <= GLANCE).sum()))
+    words = np.cumsum(antecedents.counts) * float(antecedents.rows.obey.shape[1])
+    return max(1, int((words <= MOST_WORDS_PER_LOOK).sum()))
 
 
 def gelman_rubin(traces: Floats) -> float:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.errors import DataError
-from sparsedensity.kernels import lists as kernels
-from sparsedensity.posterior.rule_list import (
-    OrdinalConditions,
-    antecedents_by_size,
-    conditions_in,
-    conditions_of,
-)
+from sparsedensity.kernels import list_boxes, list_rows
+from sparsedensity.posterior.rule_list import OrdinalConditions, antecedents_by_size, conditions_in, conditions_of
 from sparsedensity.problem import check_amount
 from sparsedensity.structures import Condition
 from sparsedensity.table import Floats, Table
@@ -73,7 +67,7 @@ class Antecedents:
         return float(self.min_support * self.table.n if 0 < self.min_support < 1 else self.min_support)
 
     @cached_property
-    def rows(self) -> kernels.Rows:
+    def rows(self) -> list_rows.RowBits:
         """The distinct rows as bits, sorted by weight so that most words hold equal weights."""
         order = np.argsort(self.table.weights, kind="stable")
         codes, words = self.table.codes[order], -(-len(order) // 64)
@@ -81,25 +75,25 @@ class Antecedents:
         weights[: len(order)] = self.table.weights[order]
         bits = np.empty((len(self.conditions), words), np.uint64)
         for i, (f, low, high) in enumerate(self.conditions):
-            bits[i] = _bits((codes[:, f] >= low) & (codes[:, f] <= high), words)
+            bits[i] = pack(((codes[:, f] >= low) & (codes[:, f] <= high))[None])[0]
         first = weights[::64]
         filled = np.arange(words * 64) < len(order)
         alike = ((weights.reshape(words, 64) == first[:, None]) | ~filled.reshape(words, 64)).all(axis=1)
         common = np.where(alike, first, 0.0)
         end = np.append(np.flatnonzero(np.diff(common)) + 1, words)
-        runs = records(kernels.ALIKE, np.append(0, end[:-1]), end, common[end - 1])
-        everything = _bits(np.ones(len(order), bool), words)
-        return kernels.Rows(bits, everything, weights, runs[runs["weight"] > 0], np.flatnonzero(~alike))
+        runs = records(list_rows.ALIKE, np.append(0, end[:-1]), end, common[end - 1])
+        everything = pack(np.ones((1, len(order)), bool))[0]
+        return list_rows.RowBits(bits, everything, weights, runs[runs["weight"] > 0], np.flatnonzero(~alike))
 
     @cached_property
-    def places(self) -> kernels.Conditions:
+    def runs(self) -> list_boxes.Conditions:
         """The conditions as the kernels read them."""
         domain = self.table.domain
         feature, low, high = np.array(self.conditions, np.int64).reshape(-1, 3).T.copy()
         start, end = domain.starts[feature], domain.starts[feature + 1]
         after = np.searchsorted(feature, feature, side="right")
-        run = records(kernels.RUN, feature, start + low, start + high, start, end, after)
-        return kernels.Conditions(run, domain.measures)
+        run = records(list_boxes.RUN, feature, start + low, start + high, start, end, after)
+        return list_boxes.Conditions(run, domain.measures)
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
@@ -117,8 +111,8 @@ class Antecedents:
         most = len(self.counts)
         if self.least <= 0 and sum(self.counts) > MOST_LISTED:
             return np.empty((0, most), np.int32), np.zeros(most + 2, np.int64)
-        rows = [np.pad(own, ((0, 0), (0, most - own.shape[1])), constant_values=-1) for own in self._mined]
-        begin = np.concatenate([[0, 0], np.cumsum([len(own) for own in self._mined])])
+        rows = [np.pad(mined, ((0, 0), (0, most - mined.shape[1])), constant_values=-1) for mined in self._mined]
+        begin = np.concatenate([[0, 0], np.cumsum([len(mined) for mined in self._mined])])
         return np.concatenate(rows), begin.astype(np.int64)
 
     def has(self, rule: Sequence[Condition]) -> bool:
@@ -154,7 +148,7 @@ class Antecedents:
 
     def _longer(self, listed: Listed) -> Listed:
         """Every antecedent with one more condition, on a later feature."""
-        begin = self.places.run["after"][listed[:, -1]]
+        begin = self.runs.run["after"][listed[:, -1]]
         counts = len(self.conditions) - begin
         which = np.repeat(np.arange(len(listed)), counts)
         steps = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -164,7 +158,7 @@ class Antecedents:
         if self.least <= 0:
             return listed
         weights: Floats = np.empty(len(listed))
-        kernels.supports(self.rows, listed, weights)
+        list_rows.supports(self.rows, listed, weights)
         return listed[weights >= self.least]
 
 
@@ -173,17 +167,10 @@ def records(kind: np.dtype[Any], *columns: NDArray[Any]) -> NDArray[Any]:
     return np.rec.fromarrays(columns, dtype=kind).view(np.ndarray)
 
 
-def _bits(truth: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
-    """Truth values as the bits of words, the first in the lowest."""
-    padded = np.zeros(words * 64, bool)
-    padded[: len(truth)] = truth
-    packed: NDArray[Any] = np.packbits(padded, bitorder="little")
+def pack(truth: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Rows of truth values as the bits of words, the first in the lowest."""
+    words = max(1, -(-truth.shape[1] // 64))
+    padded = np.zeros((len(truth), words * 64), bool)
+    padded[:, : truth.shape[1]] = truth
+    packed: NDArray[Any] = np.packbits(padded, axis=1, bitorder="little")
     return packed.view("<u8").astype(np.uint64)
-
-
-def log_share_of_sizes(counts: tuple[int, ...], rate: float) -> Floats:
-    """The log of a Poisson truncated to the sizes that have an antecedent; place 0 is no size."""
-    logs = np.array(
-        [-math.inf, *(c * math.log(rate) - math.lgamma(c + 1) if n else -math.inf for c, n in enumerate(counts, 1))]
-    )
-    return logs - np.logaddexp.reduce(logs) if any(counts) else logs

@@ -7,18 +7,13 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import gammaln
 
-from sparsedensity.kernels import lists as kernels
-from sparsedensity.posterior import SparseRules
-from sparsedensity.search.lists.antecedents import Antecedents, log_share_of_sizes, records
+from sparsedensity.kernels import list_insert, list_moves, list_state
+from sparsedensity.search.lists.chain_arrays import memory_of, pool_of, scratch_of
 from sparsedensity.table import Floats
 
 NOTES = 100
 """How often a block notes the log posterior."""
-MOST_BOXES, POOL = 1 << 8, 1 << 12
-"""A list is passed over if what its rules leave anywhere, or all its leaves, fall into more disjoint boxes than this:
-the fewer, the more lists can be tried, which finds better ones."""
 FIRST_ROOM = 32
 """The rules there is room for at first; there are twice as many whenever a list comes near."""
 MOST_WORDS, WORDS_OF_A_TERM = 3e9, 100
@@ -28,66 +23,61 @@ KICKS = 20
 """How often the best list is taken apart and put together again, while half of those words are left."""
 SHORT_WALK, COLDEST = 2_000, 0.05
 """How long a chain looks for a shorter list, and down to which temperature it cools."""
-LARGEST_TABLE = 1 << 22
-"""Up to this total of whole weights, lnG is looked up."""
-
 
 Work = Generator[None, None, None]
 """Something that a chain does look by look, so that others may look at the clock."""
 
 
-class Chain:
+class ListChain:
     """A walk through rule lists."""
 
-    def __init__(self, task: kernels.Task, limit: int, deepest: int, rng: np.random.Generator) -> None:
+    def __init__(self, task: list_state.ListTask, limit: int, deepest: int, rng: np.random.Generator) -> None:
         self.task, self.limit, self.deepest, self.rng = task, limit, deepest, rng
-        values = len(task.conditions.measure)
-        self.pool = kernels.Pool(np.zeros((POOL, -(-values // 64)), np.uint64), np.ones(POOL), np.ones(1, np.int64))
-        for value in range(values):
-            self.pool.mask[0, value >> 6] |= np.uint64(1) << np.uint64(value & 63)
-        self._room = _room(task, limit)
-        self._room_for = min(limit, FIRST_ROOM)
-        self._archive, self.current, self._draft = self._rooms(self._room_for)
+        self._scratch = scratch_of(task, limit)
+        self._room = min(limit, FIRST_ROOM)
+        self.memory = memory_of(task, pool_of(len(task.conditions.measure)), self._room)
         self.set([])
 
     @property
     def n(self) -> int:
         """How many rules the list has that it is at."""
-        return int(self.current.n[0])
+        return int(self.memory.state.now["n"])
 
     @property
     def rules(self) -> list[list[int]]:
         """The list it is at, by the numbers of the conditions."""
-        return _rules(self.current.rule, self.current.size, self.n)
+        return _rules(self.memory.state.rule, self.memory.state.size, self.n)
 
     @property
     def log_posterior(self) -> float:
         """The log posterior of the list it is at."""
-        return float(self.current.score.sum())
+        now = self.memory.state.now
+        return float(now["log_prior"] + now["log_evidence"])
 
     @property
     def scores(self) -> Floats:
         """The best log posterior seen for each number of rules."""
-        return self._archive.score
+        return self.memory.archive.score
 
     def best_rules(self, n: int) -> list[list[int]]:
         """The best list of n rules seen."""
-        return _rules(self._archive.rule[n], self._archive.size[n], n)
+        return _rules(self.memory.archive.rule[n], self.memory.archive.size[n], n)
 
     def set(self, rules: Sequence[Sequence[int]]) -> None:
         """Go to a list; to the longest part from its top that there is room for, if its boxes are too many."""
         self._make_room(2 * len(rules))
+        draft = self.memory.draft
         for j, rule in enumerate(rules):
-            self._draft.rule[j, : len(rule)] = rule
-            self._draft.size[j] = len(rule)
+            draft.rule[j, : len(rule)] = rule
+            draft.size[j] = len(rule)
         n = len(rules)
-        while not self._settle(0, n):
+        while not self._adopt(0, n):
             n -= 1
 
     def walk(self, hot: float, cold: float, proposals: int) -> Floats:
         """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
         self._make_room(2 * self.n)
-        return self._walk(hot, cold, proposals, self._room_for)
+        return self._walk(hot, cold, proposals, self._room)
 
     def sample(self, proposals: int) -> Floats:
         """Sample the posterior, then look for the best list near to where that ends, and come back."""
@@ -109,19 +99,15 @@ class Chain:
         return self.n - before
 
     def insert(self, first: int = 0, sparse: bool = False, noise: float = 0.0) -> bool:
-        """Insert the antecedent that gains most, at its best place from the first on; False where none pays."""
+        """Insert the antecedent that gains most, at its best place from the first on; False if none pays."""
         self._make_room(2 * self.n)
-        gain, place = kernels.best_insertion(
-            self.task, self.current, self.pool, self._draft, self._room, np.int64(self.deepest), np.int64(first),
-            sparse, noise, self.rng,
-        )  # fmt: skip
-        return gain > kernels.TIE and self._settle(place, self.n + 1)
+        wanted = list_insert.Wanted(self.deepest, first, sparse, float(noise))
+        gain, place = list_insert.best_insertion(self.task, self.memory, self._scratch, wanted, self.rng)
+        return gain > self.task.recipe.least_gain and self._adopt(place, self.n + 1)
 
-    def _settle(self, lo: int, n: int) -> bool:
-        """Make the draft the list, which is the same before place lo; False where there is no room."""
-        return bool(
-            kernels.settle(self.task, self.current, self.pool, self._draft, self._archive, np.int64(lo), np.int64(n))
-        )
+    def _adopt(self, begin: int, n: int) -> bool:
+        """Make the draft, which differs from a place on, the list; False if there is no room."""
+        return bool(list_state.adopt(self.task, self.memory, begin, n))
 
     def anneal(self, temperature: float, proposals: int) -> None:
         """Leave out some rules and grow others instead; keep that as a Metropolis step would; then walk."""
@@ -169,7 +155,7 @@ class Chain:
                 self.set(before[:place] + before[place + 1 :])
             left -= self._words_of_a_look()
             self.insert()
-            failed = 0 if self.log_posterior > score + kernels.TIE else failed + 1
+            failed = 0 if self.log_posterior > score + self.task.recipe.least_gain else failed + 1
             if failed:
                 self.set(before)
             yield
@@ -177,65 +163,35 @@ class Chain:
 
     def _words_of_a_look(self) -> float:
         """About how many words of rows a look at every antecedent at every place reads."""
-        antecedents = float(self.task.belief.of_size["antecedents"][: self.deepest + 1].sum())
+        antecedents = float(self.task.terms.of_size["antecedents"][: self.deepest + 1].sum())
         return antecedents * (len(self.task.rows.everything) + WORDS_OF_A_TERM) * (self.n + 1)
 
     def _walk(self, hot: float, cold: float, proposals: int, limit: int) -> Floats:
         trace: Floats = np.empty(min(NOTES, proposals))
-        kernels.walk(
-            self.task, self.current, self.pool, self._draft, self._archive, np.int64(limit), hot, cold,
-            np.int64(proposals), self.rng, trace,
-        )  # fmt: skip
+        schedule = list_moves.ListSchedule(proposals, float(hot), float(cold), limit)
+        list_moves.walk(self.task, self.memory, schedule, trace, self.rng)
         return trace
 
     def _make_room(self, rules: int) -> None:
         """Room for lists of so many rules, if the limit allows them; what there is stays."""
         rules = min(self.limit, max(rules, FIRST_ROOM))
-        if rules <= self._room_for:
+        if rules <= self._room:
             return
-        archive, before = self._archive, self.rules
-        self._archive, self.current, self._draft = self._rooms(rules)
-        for n in range(self._room_for + 1):
-            self._archive.score[n] = archive.score[n]
-            self._archive.rule[n, :n], self._archive.size[n, :n] = archive.rule[n, :n], archive.size[n, :n]
-        self._room_for = rules
+        archive, before = self.memory.archive, self.rules
+        self.memory = memory_of(self.task, self.memory.pool, rules)
+        for n in range(self._room + 1):
+            self.memory.archive.score[n] = archive.score[n]
+            self.memory.archive.rule[n, :n] = archive.rule[n, :n]
+            self.memory.archive.size[n, :n] = archive.size[n, :n]
+        self._room = rules
         self.set(before)
-
-    def _rooms(self, rules: int) -> tuple[kernels.Archive, kernels.Rules, kernels.Draft]:
-        most = self.task.choice.listed.shape[1]
-        archive = kernels.Archive(
-            np.full(rules + 1, -np.inf),
-            np.full((rules + 1, rules, most), -1, np.int64),
-            np.zeros((rules + 1, rules), np.int64),
-        )
-        return archive, self._rules_room(rules), self._draft_room(rules)
-
-    def _rules_room(self, rules: int) -> kernels.Rules:
-        """The empty list, with room for so many rules."""
-        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
-        room = kernels.Rules(
-            np.zeros(1, np.int64), np.full((rules, most), -1, np.int64), np.zeros(rules, np.int64), np.zeros(2),
-            np.zeros((rules + 1, words), np.uint64), np.zeros((rules + 1, words), np.uint64),
-            np.zeros((rules + 1, MOST_BOXES), np.int32), np.zeros((rules + 1, MOST_BOXES), np.int32),
-            np.zeros(rules + 1, kernels.PLACE),
-        )  # fmt: skip
-        room.rest[0] = self.task.rows.everything
-        room.at["n_rest"][0], room.at["top"] = 1, 1
-        return room
-
-    def _draft_room(self, rules: int) -> kernels.Draft:
-        most, words = self.task.choice.listed.shape[1], len(self.task.rows.everything)
-        return kernels.Draft(
-            np.full((rules + 1, most), -1, np.int64), np.zeros(rules + 1, np.int64), np.zeros(most + 1),
-            np.zeros(words, np.uint64), np.zeros((2, words), np.uint64), np.zeros((2, MOST_BOXES), np.int32),
-        )  # fmt: skip
 
 
 @dataclass
-class Walks:
+class ListChains:
     """All chains, and what they have in common."""
 
-    chains: list[Chain]
+    chains: list[ListChain]
     done: int = 0
     """Proposals of each chain so far."""
     traces: list[Floats] = field(default_factory=list)
@@ -267,53 +223,6 @@ class Walks:
         """The best list of n rules; of equals that of the first chain."""
         having = [chain for chain in self.chains if len(chain.scores) > n]
         return max(having, key=lambda chain: float(chain.scores[n])).best_rules(n)
-
-
-def task_of(n: float, posterior: SparseRules, antecedents: Antecedents, rules: int) -> kernels.Task:
-    """A posterior and its antecedents as the kernels read them, with tables for up to so many rules."""
-    counts, a = antecedents.counts, float(posterior.pseudocount)
-    sizes = np.arange(len(counts) + 1)
-    m = np.arange(rules + 1)
-    length = m * math.log(posterior.expected_rules) - gammaln(m + 1) - posterior.log_norm
-    k = m + 1.0
-    head = -gammaln(n + k * a) - n * antecedents.table.domain.log_volume
-    if not posterior.as_printed:
-        head += gammaln(k * a) - k * math.lgamma(a)
-    rate = sizes * math.log(posterior.expected_conditions) - gammaln(sizes + 1)
-    weights = antecedents.table.weights
-    whole = n <= LARGEST_TABLE and bool((weights == np.round(weights)).all())
-    table = gammaln(np.arange(int(n) + 1 if whole else 1) + a)
-    belief = kernels.Belief(
-        records(kernels.LENGTH, length, head), records(kernels.SIZE, rate, np.array([0.0, *counts])), table, a
-    )
-    return kernels.Task(antecedents.rows, antecedents.places, belief, _choice(posterior, antecedents))
-
-
-def _choice(posterior: SparseRules, antecedents: Antecedents) -> kernels.Choice:
-    """Antecedents are drawn much as the prior draws them: a size by its Poisson, then any one of that size."""
-    counts = np.array([0.0, *antecedents.counts])
-    logs = log_share_of_sizes(antecedents.counts, posterior.expected_conditions)
-    up_to = np.cumsum(np.exp(logs))
-    up_to[int(np.max(np.flatnonzero(counts), initial=0)) :] = 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_share = logs - np.log(counts)
-    listed, begin = antecedents.listed
-    of_size = records(kernels.DRAW, np.append(up_to, 1.0), np.append(log_share, -np.inf), begin)
-    return kernels.Choice(of_size, listed, antecedents.least)
-
-
-def _room(task: kernels.Task, rules: int) -> kernels.Room:
-    """Scratch for a look at every antecedent at every place of lists of up to so many rules."""
-    deep, words, values = task.choice.listed.shape[1] + 1, len(task.rows.everything), len(task.conditions.measure)
-    return kernels.Room(
-        np.empty((deep, words), np.uint64),
-        np.empty((deep, POOL)),
-        np.empty((values, POOL)),
-        np.empty(rules + 2, np.int64),
-        np.empty((deep, rules + 1)),
-        np.empty((deep, rules + 1)),
-        np.empty(deep, np.int64),
-    )
 
 
 def _rules(rule: np.ndarray, size: np.ndarray, n: int) -> list[list[int]]:

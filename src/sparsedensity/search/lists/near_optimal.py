@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.errors import DataError
-from sparsedensity.kernels import prefixes as kernels
-from sparsedensity.posterior import SparseRules
+from sparsedensity.kernels import list_prefixes as kernels
 from sparsedensity.posterior.base import check_positive
+from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem, check_limit
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.exact import ExactLists, Growth, ListProof, longest_of
+from sparsedensity.search.lists.exact import ExactLists
+from sparsedensity.search.lists.exact_arrays import all_cells
+from sparsedensity.search.lists.exact_estimate import longest_of
+from sparsedensity.search.lists.prefix_growth import ListProof, PrefixGrowth
 from sparsedensity.structures import RuleList
 
 FIRST_WINDOW = 0.25
@@ -75,12 +78,13 @@ class TooManyPrefixesError(Exception):
 
 
 def near_optimal_lists(
-    problem: Problem[SparseRules], antecedents: Antecedents, within: float, at_most: int = 1000
+    problem: Problem[ListPosterior], antecedents: Antecedents, within: float, at_most: int = 1000
 ) -> NearOptimalLists:
     """The lists whose log posterior is within some nats of the best, at most so many of them.
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.posterior import SparseRules
     >>> from sparsedensity.table import Table
     >>> truth = datasets.random_tree(rows=100, sizes=(3, 2))
     >>> table = Table.of(truth.domain, truth.codes)
@@ -105,11 +109,11 @@ def near_optimal_lists(
 def _answer(listed: list[ScoredList], within: float, at_most: int, *, complete: bool) -> NearOptimalLists:
     if not listed:
         raise DataError(f"More lists of this table lie within {FIRST_WINDOW} nats of the best than can be listed.")
-    best = sorted(listed, key=lambda own: -own.log_posterior)[:at_most]
+    best = sorted(listed, key=lambda scored: -scored.log_posterior)[:at_most]
     return NearOptimalLists(tuple(best), within, complete)
 
 
-def proven(problem: Problem[SparseRules], antecedents: Antecedents) -> ListProof:
+def proven(problem: Problem[ListPosterior], antecedents: Antecedents) -> ListProof:
     """The finished proof of a problem."""
     proof = ExactLists(antecedents).init(problem, np.random.default_rng(0))
     for _ in proof.work:
@@ -123,17 +127,17 @@ class ListListing:
     """Lists all rule lists within a window below the best."""
 
     def __init__(
-        self, problem: Problem[SparseRules], antecedents: Antecedents, proof: ListProof, window: float
+        self, problem: Problem[ListPosterior], antecedents: Antecedents, proof: ListProof, window: float
     ) -> None:
         self.least = proof.log_posterior - window - (proof.threshold - proof.log_posterior)
         self.longest = longest_of(problem, antecedents, self.least)
-        self.growth = Growth(problem, antecedents, max(self.longest, 1), proof)
-        self.prior, self.found = self.growth.prior, list[ScoredList]()
+        self.growth = PrefixGrowth(problem, antecedents, max(self.longest, 1), proof)
+        self.arrays, self.found = self.growth.arrays, list[ScoredList]()
 
     def listed(self) -> list[ScoredList]:
         """All of them."""
         empty: Key = ()
-        layer = {empty: Prefix(0.0, 0, self.growth.cells.everything, ())}
+        layer = {empty: Prefix(0.0, 0, all_cells(self.arrays.cells), ())}
         for rules in range(self.longest + 1):
             for prefix in layer.values():
                 self._take(prefix, rules)
@@ -142,8 +146,7 @@ class ListListing:
 
     def _take(self, prefix: Prefix, rules: int) -> None:
         """The prefix as a list, if it is in the window."""
-        _, weight, volume = self._gather(prefix.left)
-        last = kernels.leaf_term(weight, volume, self.prior.pseudocount) + float(self.prior.head[rules])
+        last, _ = self._rest(prefix, rules)
         if prefix.value + last > self.least:
             self.found.append(ScoredList(prefix.value + last, self.growth.list_of(prefix.numbers)))
 
@@ -151,18 +154,18 @@ class ListListing:
         """Every prefix of one rule more that may lead into the window."""
         longer: dict[Key, Prefix] = {}
         for key, prefix in layer.items():
-            for leaf, own in self._children(prefix):
-                told = tuple(sorted((*key, leaf)))
-                known = longer.get(told)
-                if (known is None and self._leads_on(own, rules)) or (known is not None and own.value > known.value):
-                    longer[told] = own
+            for leaf, child in self._children(prefix):
+                leaves = tuple(sorted((*key, leaf)))
+                known = longer.get(leaves)
+                if child.value > known.value if known else self._leads_on(child, rules):
+                    longer[leaves] = child
             if len(longer) > MOST_PREFIXES:
                 raise TooManyPrefixesError
         return longer
 
     def _children(self, prefix: Prefix) -> Iterator[tuple[Leaf, Prefix]]:
         """The prefix with one more rule, once for every part and number of conditions."""
-        bits, size = self.growth.cells.rules
+        bits, size = self.arrays.cells.rules, self.arrays.cells.size
         taken = bits & prefix.left
         idle: NDArray[np.bool_] = np.all(taken == 0, axis=1)
         first = {
@@ -170,28 +173,21 @@ class ListListing:
         }
         for leaf, number in first.items():
             yield from self._child(prefix, leaf, number, taken[number])
-        unused = np.bincount(size[idle], minlength=self.prior.used.shape[1]) - self.prior.used[prefix.use]
-        for c in np.flatnonzero(unused > 0).tolist():
+        used = self.arrays.uses.rules["used"][prefix.use]
+        for c in np.flatnonzero(np.bincount(size[idle], minlength=len(used)) > used).tolist():
             yield from self._child(prefix, (b"", c), -1 - c, np.zeros_like(prefix.left))
 
     def _child(self, prefix: Prefix, leaf: Leaf, number: int, part: Bits) -> Iterator[tuple[Leaf, Prefix]]:
-        use = int(self.prior.after[prefix.use, leaf[1]])
-        if use >= 0:
-            _, weight, volume = self._gather(part)
-            term = kernels.leaf_term(weight, volume, self.prior.pseudocount)
-            value = prefix.value + float(self.prior.step[prefix.use, leaf[1]]) + term
-            yield leaf, Prefix(value, use, prefix.left & ~part, (*prefix.numbers, number))
+        following = self.arrays.uses.rules[prefix.use, leaf[1]]
+        if following["after"] >= 0:
+            value = prefix.value + float(following["step"]) + kernels.weigh_leaf(self.arrays, part)
+            yield leaf, Prefix(value, int(following["after"]), prefix.left & ~part, (*prefix.numbers, number))
 
     def _leads_on(self, prefix: Prefix, rules: int) -> bool:
         """Whether a prefix, as it is or with further rules, may be in the window."""
-        n, weight, volume = self._gather(prefix.left)
-        last = kernels.leaf_term(weight, volume, self.prior.pseudocount) + float(self.prior.head[rules])
-        short = self.least - prefix.value
-        more = kernels.most_to_come(
-            np.int64(rules), np.int64(prefix.use), weight, np.int64(n), self.prior, short, self.growth.scratch
-        )
-        return bool(max(last, more) > short)
+        return max(self._rest(prefix, rules)) > self.least - prefix.value
 
-    def _gather(self, left: Bits) -> tuple[int, float, float]:
-        n, weight, volume = kernels.gather(self.growth.cells.held, left, self.growth.scratch)
-        return n, weight, volume
+    def _rest(self, prefix: Prefix, rules: int) -> tuple[float, float]:
+        """What the else adds to a prefix, and the most that it adds with further rules."""
+        last, more = kernels.weigh_rest(self.arrays, prefix.left, rules, prefix.use, self.least - prefix.value)
+        return last, more

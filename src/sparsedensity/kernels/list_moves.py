@@ -1,0 +1,201 @@
+"""Random changes of a rule list, and the walk that proposes and accepts them."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels.list_rows import take_rows, weight_of
+from sparsedensity.kernels.list_state import adopt, copy_rules, is_rule, shift_rule, swap_rules
+from sparsedensity.kernels.list_terms import log_prior
+from sparsedensity.kernels.list_weigh import ListChange, weigh
+
+
+class ListSchedule(NamedTuple):
+    """A walk: so many proposals, while the temperature falls from hot to cold, of lists of up to `limit` rules."""
+
+    proposals: int
+    hot: float
+    cold: float
+    limit: int
+
+
+@inner
+def sort_rule(rule):
+    """Put the conditions of a rule in order."""
+    for i in range(1, rule.shape[0]):
+        condition = rule[i]
+        j = i
+        while j > 0 and rule[j - 1] > condition:
+            rule[j] = rule[j - 1]
+            j -= 1
+        rule[j] = condition
+
+
+@inner
+def repeats_feature(conditions, rule):
+    """Whether two conditions of a sorted rule are on one feature."""
+    for i in range(1, rule.shape[0]):
+        if conditions.run[rule[i]].feature == conditions.run[rule[i - 1]].feature:
+            return True
+    return False
+
+
+@inner
+def draw_below(rng, n):
+    """A whole number from 0 to n - 1."""
+    return min(np.int64(rng.random() * n), n - 1)
+
+
+@inner
+def draw_antecedent(task, draft, place, rng):
+    """Draw an antecedent into the draft."""
+    draws, mark, size = task.draws, rng.random(), 1
+    while draws.of_size[size].up_to <= mark:
+        size += 1
+    draft.size[place] = size
+    rule = draft.rule[place, :size]
+    if draws.listed.shape[0] > 0:
+        begin = draws.of_size[size].begin
+        which = begin + draw_below(rng, draws.of_size[size + 1].begin - begin)
+        for k in range(size):
+            rule[k] = draws.listed[which, k]
+        return
+    while True:
+        for k in range(size):
+            rule[k] = draw_below(rng, task.conditions.run.shape[0])
+        sort_rule(rule)
+        if not repeats_feature(task.conditions, rule):
+            return
+
+
+@inner
+def change_condition(task, draft, place, rng):
+    """Put another condition in the place of one; whether the rule is still an antecedent."""
+    rule = draft.rule[place, : draft.size[place]]
+    rule[draw_below(rng, rule.shape[0])] = draw_below(rng, task.conditions.run.shape[0])
+    sort_rule(rule)
+    if repeats_feature(task.conditions, rule):
+        return False
+    if task.draws.least <= 0:
+        return True
+    take_rows(task.rows, task.rows.everything, rule, draft.rows[0], draft.rows[1])
+    return weight_of(task.rows, draft.rows[0]) >= task.draws.least
+
+
+@inner
+def stands_twice(draft, place, n):
+    """Whether the rule at a place stands elsewhere in the draft too."""
+    rule = draft.rule[place, : draft.size[place]]
+    for j in range(n):
+        if j != place and is_rule(draft.rule[j, : draft.size[j]], rule):
+            return True
+    return False
+
+
+@inner
+def no_change(n):
+    """The change of a draft that cannot be."""
+    return ListChange(0, 0, -1, -1, False, n, 0.0)
+
+
+@inner
+def add_rule(task, draft, n, rng):
+    """Insert an antecedent at any place."""
+    place = draw_below(rng, n + 1)
+    draw_antecedent(task, draft, n, rng)
+    if stands_twice(draft, n, n + 1):
+        return no_change(n)
+    log_ratio = -task.draws.of_size[draft.size[n]].log_share
+    shift_rule(draft, n, place)
+    return ListChange(place, n + 1, place, -1, False, n + 1, log_ratio)
+
+
+@inner
+def remove_rule(task, draft, n, place):
+    """Take out a rule."""
+    log_ratio = task.draws.of_size[draft.size[place]].log_share
+    shift_rule(draft, place, n - 1)
+    return ListChange(place, n + 1, -1, -1, True, n - 1, log_ratio)
+
+
+@inner
+def replace_rule(task, draft, n, place, whole, rng):
+    """Put another rule in the place of one: any antecedent, or the same with one other condition."""
+    of_size, before = task.draws.of_size, draft.size[place]
+    if whole:
+        draw_antecedent(task, draft, place, rng)
+    elif not change_condition(task, draft, place, rng):
+        return no_change(n)
+    if stands_twice(draft, place, n):
+        return no_change(n)
+    log_ratio = of_size[before].log_share - of_size[draft.size[place]].log_share
+    return ListChange(place, n + 1, place, -1, True, n, log_ratio)
+
+
+@inner
+def reorder(draft, n, place, swap, rng):
+    """Let two rules trade places, or move one of them to the place of the other."""
+    if n == 1:
+        return no_change(n)
+    target = draw_below(rng, n - 1)
+    if target >= place:
+        target += 1
+    low, high = min(place, target), max(place, target)
+    if swap:
+        swap_rules(draft, low, draft, high)
+        return ListChange(low, high, low, high, True, n, 0.0)
+    shift_rule(draft, place, target)
+    if place < target:
+        return ListChange(low, high + 1, -1, -1, True, n, 0.0)
+    return ListChange(low, high, low, high, False, n, 0.0)
+
+
+@inner
+def propose(task, memory, limit, rng):
+    """Change a copy of the list at random."""
+    state, draft, recipe, n = memory.state, memory.draft, task.recipe, memory.state.now.n
+    copy_rules(state.rule, state.size, draft.rule, draft.size, n)
+    mark = rng.random()
+    if mark < recipe.add:
+        return add_rule(task, draft, n, rng) if n < limit else no_change(n)
+    if n == 0:
+        return no_change(n)
+    place = draw_below(rng, n)
+    if mark < recipe.remove:
+        return remove_rule(task, draft, n, place)
+    if mark < recipe.change:
+        return replace_rule(task, draft, n, place, mark < recipe.replace, rng)
+    return reorder(draft, n, place, mark < recipe.swap, rng)
+
+
+@inner
+def is_taken(more_prior, more_evidence, log_ratio, temperature, rng):
+    """Metropolis-Hastings.
+
+    From temperature 1 up, only the evidence is tempered, so that long lists do not outnumber good ones; at 1 the
+    walk samples the posterior. Below, the whole posterior is, and the walk climbs.
+    """
+    if temperature >= 1:
+        change = more_prior + log_ratio + more_evidence / temperature
+    else:
+        change = (more_prior + more_evidence) / temperature
+    return rng.random() < math.exp(min(change, 0.0))
+
+
+@kernel
+def walk(task, memory, schedule, trace, rng):
+    """Propose and accept; the log posterior is noted at even steps."""
+    now, draft, proposals = memory.state.now, memory.draft, schedule.proposals
+    for t in range(proposals):
+        change = propose(task, memory, schedule.limit, rng)
+        if change.hi > 0:
+            more_prior = log_prior(task.terms, draft.size[: change.n], draft.unused) - now.log_prior
+            more_evidence = weigh(task, memory, change) - now.log_evidence
+            temperature = schedule.hot * (schedule.cold / schedule.hot) ** (t / proposals)
+            if is_taken(more_prior, more_evidence, change.log_ratio, temperature, rng):
+                adopt(task, memory, change.lo, change.n)
+        note = (t + 1) * trace.shape[0] // proposals
+        if note > t * trace.shape[0] // proposals:
+            trace[note - 1] = now.log_prior + now.log_evidence

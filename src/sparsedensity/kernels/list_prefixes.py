@@ -1,0 +1,298 @@
+"""Prefixes of rule lists, one layer for every number of rules.
+
+Cells are sets of points that no antecedent tells apart, numbered by density; a set of cells is bits, 64 to a word.
+Prefixes that leave the same cells and have used up as many antecedents of every size are one state: what may follow
+is the same for all of them, so only the best is kept.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels.list_rows import copy_words, lowest
+from sparsedensity.kernels.list_terms import fit, leaf_term, length_term, surplus
+
+EMPTY = -1
+"""A slot without a state."""
+NEXT_RULE = np.dtype([("used", np.int64), ("after", np.int64), ("step", np.float64)], align=True)
+"""Of a use and a size: how many antecedents are used, the use after one more (-1 if there is none), and what that
+rule adds to the log prior."""
+PREFIX = np.dtype(
+    [
+        *((name, np.int64) for name in ("use", "parent", "rule")),
+        *((name, np.float64) for name in ("value", "more", "last")),
+    ],
+    align=True,
+)
+"""A state: its use; the best prefix before its last rule, and that rule (-c for one of c conditions that nothing is
+left for); its value, the most that further rules can add to that, and what the else adds."""
+COUNT = np.dtype([("states", np.int64)], align=True)
+LEADER = np.dtype([("score", np.float64), ("threshold", np.float64), ("at", np.int64)], align=True)
+"""The best log posterior, what a list must exceed to be better, and where it was met last (-1: not since)."""
+
+
+class ListCells(NamedTuple):
+    """Cells by density, the unoccupied first; volumes are relative to the whole domain."""
+
+    weight: np.ndarray
+    volume: np.ndarray
+    rules: np.ndarray
+    """(antecedents, words) the cells of every antecedent."""
+    size: np.ndarray
+    """(antecedents) the number of conditions less one."""
+
+
+class Uses(NamedTuple):
+    """The prior of what may follow, by the numbers of antecedents used of every size (a *use*)."""
+
+    rules: np.ndarray
+    """(uses, sizes) what one more rule of each size leads to."""
+    future: np.ndarray
+    """(uses, further rules) the most that so many further rules can add to the log prior."""
+
+
+class Layer(NamedTuple):
+    """The states of one number of rules; `slot` finds them by what they leave and have used."""
+
+    left: np.ndarray
+    """(states, words) the cells that are left."""
+    state: np.ndarray
+    slot: np.ndarray
+    """(2 states) a hash table of states."""
+    size: np.void
+
+
+class CellScratch(NamedTuple):
+    """Scratch to weigh one state."""
+
+    left: np.ndarray
+    """(words) a set of cells."""
+    weight: np.ndarray
+    """(cells + 1) the weight of each cell of the set, the unoccupied as one."""
+    volume: np.ndarray
+    apart: np.ndarray
+    """(bins) the sum of n ln (n / V) over the cells of a bin."""
+    runs: np.ndarray
+    """(2, bins + 1) the best sums of the first bins, for one number of groups and the next."""
+    grouped: np.ndarray
+    """(groups) the best sum of all bins for each number of groups."""
+
+
+class Growing(NamedTuple):
+    """All that extending prefixes reads, the best list known, and scratch."""
+
+    cells: ListCells
+    terms: Any
+    uses: Uses
+    leader: np.void
+    scratch: CellScratch
+
+
+class Offered(NamedTuple):
+    """A prefix that is offered to its layer; the cells it leaves are in the scratch."""
+
+    rules: int
+    use: int
+    value: float
+    parent: int
+    rule: int
+
+
+@inner
+def gather(cells, left, scratch):
+    """Weight and volume of every cell of a set, by density, the unoccupied as one; how many, and their sums."""
+    n, weight, volume = np.int64(0), 0.0, 0.0
+    for w in range(left.shape[0]):
+        word = left[w]
+        while word != 0:
+            cell = 64 * w + lowest(word)
+            word &= word - np.uint64(1)
+            if n == 0 or cells.weight[cell] > 0:
+                scratch.weight[n], scratch.volume[n] = 0.0, 0.0
+                n += 1
+            scratch.weight[n - 1] += cells.weight[cell]
+            scratch.volume[n - 1] += cells.volume[cell]
+            weight += cells.weight[cell]
+            volume += cells.volume[cell]
+    return n, weight, volume
+
+
+@inner
+def put_into_bins(n, scratch):
+    """Put the cells, by density, into bins if there are many, each with its sum of n ln (n / V) apart; how many."""
+    bins = min(n, np.int64(scratch.apart.shape[0]))
+    for b in range(bins):
+        weight, volume, apart = 0.0, 0.0, 0.0
+        for i in range(b * n // bins, (b + 1) * n // bins):
+            weight += scratch.weight[i]
+            volume += scratch.volume[i]
+            apart += fit(scratch.weight[i], scratch.volume[i])
+        scratch.weight[b], scratch.volume[b], scratch.apart[b] = weight, volume, apart
+    return bins
+
+
+@inner
+def best_runs(bins, most, skip, scratch):
+    """What the sum of n ln (n / V) over 1..most groups of cells cannot exceed, into `grouped`.
+
+    The sum is convex and of degree one in weight and volume, so some groups that are intervals of density attain it.
+    If a bin is one cell (`skip` 0), groups are runs of bins, and the sum is attained. Else (`skip` 1) a group ends
+    somewhere in a bin, whose cells then count apart, which is never less; the runs between such bins may be empty.
+    """
+    runs, apart = scratch.runs, scratch.apart
+    for k in range(most):
+        for stop in range(bins if k + 1 == most else 0, bins + 1):
+            weight, volume, best = 0.0, 0.0, -np.inf
+            for i in range(stop, -1, -1):
+                if i < stop:
+                    weight += scratch.weight[i]
+                    volume += scratch.volume[i]
+                if k > 0 and i >= skip:
+                    before = runs[(k - 1) % 2, i - skip] + (apart[i - 1] if skip else 0.0)
+                    best = max(best, before + fit(weight, volume))
+            runs[k % 2, stop] = fit(weight, volume) if k == 0 else best
+        scratch.grouped[k] = runs[k % 2, bins]
+
+
+@inner
+def prize(growing, rules, use, weight, further):
+    """The most that so many further rules and their leaves add, but for the sum of n ln (n / V)."""
+    more = growing.uses.future[use, further] + length_term(growing.terms, rules + further)
+    return more + surplus(growing.terms, weight, further + 1)
+
+
+@inner
+def most_to_come(growing, rules, use, weight, n, short):
+    """The most that further rules and the else can add to a prefix that is worth `short` less than the best list.
+
+    Every remaining cell may have a leaf of its own; if that does not rule the prefix out, cells are grouped.
+    """
+    scratch, apart = growing.scratch, 0.0
+    for i in range(n):
+        apart += fit(scratch.weight[i], scratch.volume[i])
+    most, groups, hopeless = -np.inf, np.int64(0), False
+    for further in range(1, growing.terms.of_length.shape[0] - rules):
+        bound = prize(growing, rules, use, weight, further) + apart
+        if bound > short:
+            groups = further + 1
+            hopeless = groups >= n or groups > scratch.grouped.shape[0]
+        most = max(most, bound)
+    if most <= short or hopeless:  # grouping would not rule the prefix out
+        return most
+    bins = put_into_bins(n, scratch)
+    best_runs(bins, groups, np.int64(bins < n), scratch)
+    most = -np.inf
+    for further in range(1, growing.terms.of_length.shape[0] - rules):
+        best = scratch.grouped[further] if further < groups else apart
+        most = max(most, prize(growing, rules, use, weight, further) + best)
+    return most
+
+
+@kernel
+def weigh_leaf(growing, left):
+    """What a set of cells adds as a leaf."""
+    _, weight, volume = gather(growing.cells, left, growing.scratch)
+    return leaf_term(growing.terms, weight, volume)
+
+
+@kernel
+def weigh_rest(growing, left, rules, use, short):
+    """What a set of cells adds to a prefix as its else, and the most that it adds with further rules."""
+    n, weight, volume = gather(growing.cells, left, growing.scratch)
+    last = leaf_term(growing.terms, weight, volume) + length_term(growing.terms, rules)
+    return last, most_to_come(growing, rules, use, weight, n, short)
+
+
+@inner
+def same(left, other):
+    """Whether two sets of cells are the same."""
+    for w in range(left.shape[0]):
+        if left[w] != other[w]:
+            return False
+    return True
+
+
+@inner
+def slot_of(layer, left, use):
+    """The slot of a state, or the free slot where it would be."""
+    code = np.uint64(use + 1) * np.uint64(0x9E3779B97F4A7C15)
+    for w in range(left.shape[0]):
+        code = (code ^ left[w]) * np.uint64(0xBF58476D1CE4E5B9)
+        code ^= code >> np.uint64(29)
+    mask = layer.slot.shape[0] - 1
+    slot = np.int64(code & np.uint64(mask))
+    while True:
+        at = layer.slot[slot]
+        if at == EMPTY or (layer.state[at].use == use and same(layer.left[at], left)):
+            return slot
+        slot = (slot + 1) & mask
+
+
+@kernel
+def find_slots(layer):
+    """Give every state of a layer its slot."""
+    for at in range(layer.size.states):
+        layer.slot[slot_of(layer, layer.left[at], layer.state[at].use)] = at
+
+
+@inner
+def offer(growing, layer, offered):
+    """Offer a prefix to its layer, which keeps it if it may lead to the best list."""
+    left, leader, value = growing.scratch.left, growing.leader, offered.value
+    slot = slot_of(layer, left, offered.use)
+    at = layer.slot[slot]
+    if at == EMPTY:
+        last, more = weigh_rest(growing, left, offered.rules, offered.use, leader.threshold - value)
+        if max(last, more) + value <= leader.threshold:
+            return
+        at = layer.size.states
+        layer.size.states += 1
+        layer.slot[slot] = at
+        copy_words(left, layer.left[at])
+        layer.state[at].use, layer.state[at].more, layer.state[at].last = offered.use, more, last
+    elif value <= layer.state[at].value:
+        return
+    state = layer.state[at]
+    state.value, state.parent, state.rule = value, offered.parent, offered.rule
+    if value + state.last > leader.score:
+        leader.threshold += value + state.last - leader.score
+        leader.score = value + state.last
+        leader.at = at
+
+
+@inner
+def extend_state(growing, layer, longer, rules, at, idle):
+    """Extend a state by every rule; those that nothing is left for are counted in `idle`, and one of a size will do."""
+    cells, scratch, left, state = growing.cells, growing.scratch, layer.left[at], layer.state[at]
+    following = growing.uses.rules[state.use]
+    for rule in range(cells.size.shape[0]):
+        size = cells.size[rule]
+        for w in range(left.shape[0]):
+            scratch.left[w] = left[w] & cells.rules[rule, w]
+        n, weight, volume = gather(cells, scratch.left, scratch)
+        if n == 0:
+            idle[size] += 1
+        elif following[size].after >= 0:
+            value = state.value + following[size].step + leaf_term(growing.terms, weight, volume)
+            for w in range(left.shape[0]):
+                scratch.left[w] = left[w] & ~cells.rules[rule, w]
+            offer(growing, longer, Offered(rules, following[size].after, value, at, rule))
+    copy_words(left, scratch.left)
+    for size in range(idle.shape[0]):
+        if idle[size] > following[size].used and following[size].after >= 0:
+            value = state.value + following[size].step
+            offer(growing, longer, Offered(rules, following[size].after, value, at, -1 - size))
+
+
+@kernel
+def extend(growing, layer, longer, rules, begin, end):
+    """Extend the states from begin to end of a layer by one rule, as long as the next has room; where it stopped."""
+    idle = np.zeros(growing.uses.rules.shape[1], np.int64)
+    for at in range(begin, end):
+        if longer.size.states + growing.cells.size.shape[0] + idle.shape[0] > longer.state.shape[0]:
+            return at
+        if layer.state[at].value + layer.state[at].more > growing.leader.threshold:
+            idle[:] = 0
+            extend_state(growing, layer, longer, rules, at, idle)
+    return end
