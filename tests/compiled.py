@@ -10,7 +10,7 @@ def opened(inner: Callable[..., Any]) -> Callable[..., Any]:
     """A function that calls an inner kernel."""
 
     @njit(error_model="numpy")
-    def call(*arguments):  # type: ignore[no-untyped-def]
+    def call(*arguments):
         return inner(*arguments)
 
     compiled: Callable[..., Any] = call

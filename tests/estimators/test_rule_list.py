@@ -13,7 +13,7 @@ from sparsedensity.errors import DataError, ParameterError, SearchWarning
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, AnnealLists, run
+from sparsedensity.search import AnnealLists, Budget, run
 from sparsedensity.search.lists.antecedents import Antecedents
 from tests import naive
 

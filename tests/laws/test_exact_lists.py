@@ -15,7 +15,7 @@ from sparsedensity.errors import DataError
 from sparsedensity.kernels import prefixes as kernels
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, ExactLists, AnnealLists, estimate_list, near_optimal_lists, run
+from sparsedensity.search import AnnealLists, Budget, ExactLists, estimate_list, near_optimal_lists, run
 from sparsedensity.search.lists import exact as exact_lists
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact_arrays import cells_of, count_uses, every_use

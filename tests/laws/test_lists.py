@@ -13,7 +13,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import lists as kernels
 from sparsedensity.posterior import SparseRules, draw_list
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, AnnealLists, run
+from sparsedensity.search import AnnealLists, Budget, run
 from sparsedensity.search.lists.anneal import gelman_rubin
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import Chain, task_of
@@ -259,7 +259,9 @@ def test_the_search_finds_the_optimum_of_a_hundred_small_tables(printed):
         antecedents = Antecedents(table, 2)
         posterior = SparseRules(antecedents.counts, lam, eta, 1.0, printed)
         problem = Problem(MemoryEngine(table), posterior, most + 1)
-        result = run(AnnealLists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed))
+        result = run(
+            AnnealLists(antecedents, 20_000), problem, budget=Budget(moves=80_000), rng=np.random.default_rng(seed)
+        )
         assert result.log_posterior <= best + 1e-7
         found += result.log_posterior >= best - 1e-7
     assert found >= (99 if not printed else 20)

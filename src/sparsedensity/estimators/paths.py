@@ -17,7 +17,6 @@ from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import open_source
-from sparsedensity.posterior import Posterior
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive

@@ -65,18 +65,23 @@ EVEN = (Uniform, SquaredError)
 """The leaf models that need only the weight and the share of the volume of a child."""
 TERMS: dict[type, Callable[..., Any]] = {}
 """The compiled terms of all other leaf models, by the type of their data."""
+BOUNDED: set[type] = {Uniform}
+"""The leaf models whose terms are at most the log of a density of the rows."""
 
 
-def leaf_model(data: type) -> Callable[[Callable[..., float]], Callable[..., float]]:
+def leaf_model(data: type, *, bounded: bool = False) -> Callable[[Callable[..., float]], Callable[..., float]]:
     """Register the term of a leaf model: what a region and the rows in it add to the log posterior.
 
     The function is compiled. It gets the data of the model (a NamedTuple of numbers and arrays), the weight in the
     region at every value of every feature, a number above 0 for every value that is allowed there, and the
-    :class:`Space`.
+    :class:`Space`. ``bounded`` says that the term is at most the log of a density of the rows in the region, so that
+    the bound which any table has holds for it too.
     """
 
     def register(function: Callable[..., float]) -> Callable[..., float]:
         TERMS[data] = inner(function)
+        if bounded:
+            BOUNDED.add(data)
         return function
 
     return register

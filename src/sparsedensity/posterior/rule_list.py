@@ -81,7 +81,9 @@ class SparseRules:
     """Drop the Dirichlet constant lnG((m+1) a) - (m+1) lnG(a), as the paper's last line does."""
 
     even: ClassVar[bool] = True
-    """What a rule leaves over is no box, so records are spread evenly in it."""
+    """What a rule leaves over is no box, so records are spread evenly in it,"""
+    bounded: ClassVar[bool] = True
+    """and the term of a leaf is the log of a density."""
 
     def __post_init__(self) -> None:
         check_positive("expected_rules", self.expected_rules)

@@ -47,6 +47,11 @@ class TreePosterior(ABC):
         """Whether the leaf model spreads records evenly."""
         return kernels.is_even(self.leaf)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether the terms of the leaf model are at most the log of a density of the rows."""
+        return type(self.leaf) in kernels.BOUNDED
+
     @abstractmethod
     def by_leaves(self, leaves: Numbers, n: float) -> Floats:
         """What each number of leaves adds, for a table of weight n."""

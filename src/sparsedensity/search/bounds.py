@@ -29,9 +29,9 @@ def upper_bound(problem: Problem[Any]) -> float | None:
     True
     """
     likelihood = log_likelihood_of_rows(problem.engine)
-    bound = problem.posterior.best_log_prior(problem.domain, most_leaves(problem))
-    if likelihood is None or bound is None:
+    if likelihood is None or not problem.posterior.bounded:
         return None
+    bound = problem.posterior.best_log_prior(problem.domain, most_leaves(problem))
     alone = float(bound.one_leaf + problem.one_leaf_term())
     return alone if most_leaves(problem) == 1 else max(alone, likelihood + bound.others)
 

@@ -22,7 +22,7 @@ from sparsedensity.kernels import divisions
 from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
-from sparsedensity.search.trees.anneal_memory import make_desk
+from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
 from sparsedensity.search.trees.pruning import best_sums, pruned, size_of_best
 from sparsedensity.search.trees.row_lists import RowList, RowLists
 from sparsedensity.structures import Tree, canonical
@@ -53,7 +53,7 @@ class Greedy:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Growth:
         """One leaf, and the best split of it."""
-        rows = RowLists(table_or_sample(problem.engine, MOST_ROWS, rng))
+        rows = RowLists(on_grid(table_or_sample(problem.engine, MOST_ROWS, rng)))
         growth = Growth.on(problem, rows)
         everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
         self._add_leaf(problem, growth, OpenLeaf(rows.all_rows(), everything, problem.domain.log_volume))
