@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import kernel
+from sparsedensity.kernels import inner, kernel
 from sparsedensity.kernels.regions import (
     BEST,
     BEST_GAIN,
@@ -28,7 +28,6 @@ from sparsedensity.kernels.regions import (
     ask,
     draw,
     group,
-    inner,
     learn,
     log_gamma,
     region_of,

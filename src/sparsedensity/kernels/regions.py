@@ -8,12 +8,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from sparsedensity.kernels import kernel
-
-# Called from other kernels only: compiled with their caller, so neither a cache nor a wrapper of its own.
-inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+from sparsedensity.kernels import inner, kernel
 
 NOTHING = -1.0e300
 TWO, MOST_GROUPS, FEW_GROUPS, MANY_VALUES = np.int64(2), np.int64(12), np.int64(6), np.int64(64)
