@@ -8,6 +8,8 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Compiled modules are kept, whatever the user's default: without them every start takes seconds longer.
+export PYTHONDONTWRITEBYTECODE :=
 # The product alone (requirements.txt), and with everything that tests and checks need (requirements-dev.txt).
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
@@ -54,7 +56,7 @@ $(READY_DEV): $(READY) requirements-dev.txt
 	$(BIN)/python -c "open('$(READY_DEV)', 'w').close()"
 
 # Pins every dependency with its hashes (needs uv; see CONTRIBUTING.md). The product gets the versions that are tested.
-LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $(LOCK_OPTIONS)
 lock:
 	$(LOCK) --group dev pyproject.toml --output-file requirements-dev.txt
 	$(LOCK) --group build pyproject.toml --constraint requirements-dev.txt --output-file requirements.txt
