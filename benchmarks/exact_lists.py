@@ -12,7 +12,7 @@ from benchmarks.exact import engine_of
 from benchmarks.paper_data import PAPER
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import Budget, ExactLists, AnnealLists, run
+from sparsedensity.search import AnnealLists, Budget, ExactLists, run
 from sparsedensity.search.lists.antecedents import Antecedents
 
 SECONDS = 60.0
