@@ -23,28 +23,8 @@ class BranchSparseTree(DensityEstimator):
         Added to every branch (alpha), any number above 0.
     feature_probability
         The chance that a column is used at all (gamma), between 0 and 1; ``None`` for no prior on that.
-    max_leaves
-        The most leaves, a limit the search optimises under; ``None`` for no limit.
-    search
-        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
-        grows and prunes. ``"auto"`` proves if an estimate says seconds, else it anneals; ``search_`` says which.
-    depth
-        The best tree of at most so many levels, proven; feasible on wide tables too.
-    iterations
-        Proposals of each restart; by default as many as the size of the table calls for.
-    restarts
-        How many searches run side by side, by different recipes, before the best tree is polished.
-    cooling
-        How the temperature falls: ``"geometric"`` or ``"linear"``.
-    time_limit
-        Seconds after which the search stops with the best so far.
-    warm_start_from
-        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
-        second restart starts from the root.
-    random_state
-        The same number gives the same tree, whatever ``n_jobs`` is.
-    n_jobs
-        Threads; -1 for all cores.
+    max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from, random_state, n_jobs
+        As in :class:`LeafSparseTree`.
     density, kinds, bins, domain, missing, unknown, progress
         As in :class:`GreedyTree`.
 
