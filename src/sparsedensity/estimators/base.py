@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ def _if_it_has_a_path(method: F) -> F:
     return cast("F", available_if(lambda model: model.unit is not None)(method))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DensityEstimator(DensityMixin, BaseEstimator):
     """A density over a table of categories, constant in each of a few leaves."""
 
@@ -58,27 +59,27 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     from_rows: ClassVar[tuple[str, ...]] = ()
     """What the posterior knows from the rows: it is saved with the model."""
 
-    density: str
-    kinds: Any
-    bins: Any
-    domain: Domain | None
-    missing: Any
-    unknown: Any
-    n_jobs: int | None
-    progress: bool
+    density: Literal["mean", "empirical"] = "mean"
+    kinds: Any = None
+    bins: Any = 10
+    domain: Domain | None = None
+    missing: Literal["category", "drop", "error"] = "category"
+    unknown: Literal["zero", "nearest", "error"] = "zero"
+    n_jobs: int | None = None
+    progress: bool = False
 
-    domain_: Domain
-    posterior_: Posterior
-    found_: Found
-    density_: Density
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
-    frame_: Frame
+    domain_: Domain = field(init=False)
+    posterior_: Posterior = field(init=False)
+    found_: Found = field(init=False)
+    density_: Density = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
+    frame_: Frame = field(init=False)
     """The kind of table to give back."""
-    weighted_: bool
-    rows_: Table | None = None
+    weighted_: bool = field(init=False)
+    rows_: Table | None = field(default=None, init=False)
     """The rows it was fitted on, if they are few enough to be held."""
-    archive_: Mapping[int, Structure] | None = None
+    archive_: Mapping[int, Structure] | None = field(default=None, init=False)
     """The best structure of every size, once it was asked for."""
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 from sparsedensity.domain import Domain
@@ -46,6 +46,7 @@ class GreedyLearner(Learner):
         return Learned(problem.posterior, run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch))
 
 
+@dataclass(eq=False, repr=False)
 class GreedyTree(DensityEstimator):
     """A density tree grown top-down, best split first, then pruned.
 
@@ -98,40 +99,14 @@ class GreedyTree(DensityEstimator):
     title: ClassVar[str] = "Greedy density tree"
     unit = "leaves"
 
-    def __init__(
-        self,
-        criterion: Literal["posterior", "ise"] = "posterior",
-        *,
-        expected_leaves: float = 8,
-        pseudocount: float = 2,
-        min_leaf: float = 1,
-        max_leaf: float | None = None,
-        max_leaves: int | None = 100,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.criterion = criterion
-        self.expected_leaves = expected_leaves
-        self.pseudocount = pseudocount
-        self.min_leaf = min_leaf
-        self.max_leaf = max_leaf
-        self.max_leaves = max_leaves
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.progress = progress
+    criterion: Literal["posterior", "ise"] = "posterior"
+    _: KW_ONLY
+    expected_leaves: float = 8
+    pseudocount: float = 2
+    min_leaf: float = 1
+    max_leaf: float | None = None
+    max_leaves: int | None = 100
+    time_limit: float | None = None
 
     def learner(self) -> GreedyLearner:
         """What is believed and how to search."""

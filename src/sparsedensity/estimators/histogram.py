@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class HistogramLearner(Learner):
         return Learned(belief, found)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Histogram(DensityEstimator):
     """Every point of the domain is a bin: the baseline that everyone knows and nobody can read.
 
@@ -61,28 +62,7 @@ class Histogram(DensityEstimator):
 
     title: ClassVar[str] = "Full histogram"
 
-    def __init__(
-        self,
-        *,
-        pseudocount: float = 1,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.pseudocount = pseudocount
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-        self.progress = progress
+    pseudocount: float = 1
 
     @property
     def n_leaves_(self) -> int | float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from sparsedensity.domain import Domain
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.choose_search import TreeLearner
 from sparsedensity.estimators.paths import held_rows
@@ -12,6 +12,7 @@ from sparsedensity.posterior import LeafSparse
 from sparsedensity.search import NearOptimal
 
 
+@dataclass(eq=False, repr=False)
 class LeafSparseTree(DensityEstimator):
     """A density tree with about as many leaves as you would like to read (method I of the paper).
 
@@ -57,48 +58,18 @@ class LeafSparseTree(DensityEstimator):
     title: ClassVar[str] = "Leaf-sparse density tree"
     unit = "leaves"
 
-    def __init__(
-        self,
-        expected_leaves: float = 8,
-        *,
-        pseudocount: float = 2,
-        max_leaves: int | None = 100,
-        search: Literal["auto", "anneal", "exact", "greedy"] = "auto",
-        depth: int | None = None,
-        iterations: int | None = None,
-        restarts: int = 4,
-        cooling: Literal["geometric", "linear"] = "geometric",
-        time_limit: float | None = None,
-        warm_start_from: Any = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: bool = False,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-    ) -> None:
-        self.expected_leaves = expected_leaves
-        self.pseudocount = pseudocount
-        self.max_leaves = max_leaves
-        self.search = search
-        self.depth = depth
-        self.iterations = iterations
-        self.restarts = restarts
-        self.cooling = cooling
-        self.time_limit = time_limit
-        self.warm_start_from = warm_start_from
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
+    expected_leaves: float = 8
+    _: KW_ONLY
+    pseudocount: float = 2
+    max_leaves: int | None = 100
+    search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
+    depth: int | None = None
+    iterations: int | None = None
+    restarts: int = 4
+    cooling: Literal["geometric", "linear"] = "geometric"
+    time_limit: float | None = None
+    warm_start_from: Any = None
+    random_state: Any = 0
 
     def learner(self) -> TreeLearner:
         """What is believed and how to search."""

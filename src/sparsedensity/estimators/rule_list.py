@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedensity.domain import Domain
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.choose_list_search import ListLearner
 from sparsedensity.estimators.paths import held_rows
-from sparsedensity.posterior import SparseRules
 from sparsedensity.search import NearOptimalLists
 
 
+@dataclass(eq=False, repr=False)
 class SparseRuleList(DensityEstimator):
     """A list of rules: if this then one density, else if that then another, else the last.
 
@@ -69,56 +69,22 @@ class SparseRuleList(DensityEstimator):
     title: ClassVar[str] = "Sparse density rule list"
     unit = "rules"
     from_rows = ("antecedents",)
-    posterior_: SparseRules
 
-    def __init__(
-        self,
-        expected_rules: float = 7,
-        *,
-        expected_conditions: float = 1,
-        max_conditions: int = 2,
-        pseudocount: float = 1,
-        min_support: float = 0,
-        max_rules: int | None = None,
-        ordinal_conditions: Literal["value", "interval"] = "value",
-        search: Literal["auto", "anneal", "exact"] = "auto",
-        iterations: int = 50_000,
-        restarts: int = 4,
-        r_hat: float = 1.05,
-        time_limit: float | None = None,
-        warm_start_from: Any = None,
-        random_state: Any = 0,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.expected_rules = expected_rules
-        self.expected_conditions = expected_conditions
-        self.max_conditions = max_conditions
-        self.pseudocount = pseudocount
-        self.min_support = min_support
-        self.max_rules = max_rules
-        self.ordinal_conditions = ordinal_conditions
-        self.search = search
-        self.iterations = iterations
-        self.restarts = restarts
-        self.r_hat = r_hat
-        self.time_limit = time_limit
-        self.warm_start_from = warm_start_from
-        self.random_state = random_state
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-        self.progress = progress
+    expected_rules: float = 7
+    _: KW_ONLY
+    expected_conditions: float = 1
+    max_conditions: int = 2
+    pseudocount: float = 1
+    min_support: float = 0
+    max_rules: int | None = None
+    ordinal_conditions: Literal["value", "interval"] = "value"
+    search: Literal["auto", "anneal", "exact"] = "auto"
+    iterations: int = 50_000
+    restarts: int = 4
+    r_hat: float = 1.05
+    time_limit: float | None = None
+    warm_start_from: Any = None
+    random_state: Any = 0
 
     @property
     def n_rules_(self) -> int:
@@ -129,7 +95,8 @@ class SparseRuleList(DensityEstimator):
     def antecedents_(self) -> tuple[int, ...]:
         """How many antecedents of 1, 2, .. conditions the rules could choose from."""
         check_is_fitted(self)
-        return self.posterior_.antecedents
+        counts: tuple[int, ...] = self.posterior_.antecedents  # type: ignore[attr-defined]
+        return counts
 
     def learner(self) -> ListLearner:
         """What is believed and how to search."""
