@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsedensity.density.comparison import LeafComparison
 from sparsedensity.ingest import check_weights, encode, open_source
 from sparsedensity.report import comparison
 from sparsedensity.report.comparison import Comparison
@@ -27,4 +28,6 @@ def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: 
     leaves = model.density_.leaf_numbers(encoded.codes[inside], jobs=model._jobs())
     observed = np.bincount(leaves, weights[inside], model.density_.structure.n_leaves).astype(np.float64)
     outside = float(weights[encoded.outside].sum())
-    return comparison.compare(model.report(), model.density_.weights, observed, outside, source)
+    density = model.density_
+    by_leaf = LeafComparison.of(density.probabilities, density.weights, observed, outside)
+    return comparison.compare(model.report(), by_leaf, source)

@@ -25,8 +25,7 @@ from sparsedensity.posterior import Posterior
 from sparsedensity.report import model
 from sparsedensity.report.explanation import Explanation
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.report.search_summary import search_facts, search_in_words
-from sparsedensity.report.words import count, counted
+from sparsedensity.report.words import counted
 from sparsedensity.search import Found
 from sparsedensity.table import Floats
 
@@ -163,18 +162,14 @@ class FittedDensity(ShownDensity, DensityMixin, BaseEstimator):
     def report(self) -> Report:
         """Plain data about the fitted model, for renderers."""
         check_is_fitted(self)
-        domain, found = self.domain_, self.found_
-        weight = float(self.density_.weights.sum())
-        rows = f"total weight {count(weight)}" if self.weighted_ else counted(weight, "row", "rows")
-        facts = (
-            ("Data", f"{rows}, {counted(len(domain), 'column', 'columns')}"),
-            ("Log posterior", f"{found.log_posterior:,.2f}"),
-            ("Search", search_in_words(found, found.structure)),
+        return model.report_of(
+            f"{self.title} with {self._size_in_words()}",
+            self.leaves_,
+            self.structure_,
+            self.found_,
+            weighted=self.weighted_,
+            posterior=self.posterior_,
         )
-        title = f"{self.title} with {self._size_in_words()}"
-        lines, features = model.lines_of(self.structure_), model.features_of(domain)
-        how = search_facts(found, found.structure, self.posterior_)
-        return Report(title, facts, lines, self.leaves_, features, self.structure_, how)
 
     def _size_in_words(self) -> str:
         return counted(self.n_leaves_, "leaf", "leaves")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
@@ -26,7 +25,7 @@ class ShownDensity:
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
         """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
-        return _written(svg.render(self.report()), path)
+        return text.written(svg.render(self.report()), path)
 
     def to_html(
         self,
@@ -48,7 +47,7 @@ class ShownDensity:
             from sparsedensity.estimators.evidence import gather
 
             report = replace(report, evidence=gather(self, X, sample_weight, cv=cv, source=source))  # type: ignore[arg-type]
-        return _written(html.render(report), path)
+        return text.written(html.render(report), path)
 
     def compare(self, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
         """Where another table differs from the one the model was fitted to, leaf by leaf.
@@ -81,9 +80,3 @@ class ShownDensity:
             diagram: str = super()._html_repr()  # type: ignore[misc]
             return diagram
         return f'<div style="overflow:auto;max-height:45rem">{svg.render(self.report())}</div>'
-
-
-def _written(text: str, path: str | os.PathLike[str] | None) -> str:
-    if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
-    return text

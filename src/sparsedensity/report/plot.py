@@ -6,9 +6,10 @@ from typing import Any
 
 from sparsedensity.extras import need
 from sparsedensity.report import layout
-from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Shape, Stroke, Text, Trunk
+from sparsedensity.report.layout import Drawing
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import picture_of
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text, Trunk
 from sparsedensity.report.style import LIGHT, Style
 
 PIXELS_PER_INCH = 96.0

@@ -8,9 +8,10 @@ from html import escape
 from markupsafe import Markup
 
 from sparsedensity.report import layout
-from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Group, Shape, Stroke, Text, Trunk
+from sparsedensity.report.layout import Drawing, Group
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Picture, Spot, picture_of
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text, Trunk
 from sparsedensity.report.style import DARK, LIGHT, Style
 
 ANCHORS = {"start": "", "middle": " sd-m", "end": " sd-e"}
