@@ -27,7 +27,7 @@ class BestChange:
 def best_changes(
     density: Density, codes: Codes, floors: Floats, features: Iterable[int] | None = None
 ) -> list[BestChange | None]:
-    """For every row the best change of one value; ``None`` where none lifts the log density above its floor.
+    """For every row the best change of one value; ``None`` if none lifts the log density above its floor.
 
     Every value of every feature is tried. Of features that do equally well the first is taken.
     """

@@ -1,4 +1,4 @@
-"""Files read a part at a time, for tables larger than memory.
+"""Files read part by part, for tables larger than memory.
 
 A model's domain says what every column holds, so nothing has to be guessed from the file: text is read as text, and
 numbers are read from it part by part.
@@ -67,7 +67,7 @@ def _booleans(column: pl.Series) -> pl.Series:
 
 
 def _numbers(column: pl.Series) -> pl.Series:
-    """Whole numbers where all are, else numbers."""
+    """Whole numbers if all are, else numbers."""
     whole = column.cast(pl.Int64, strict=False)
     if whole.null_count() == column.null_count():
         return whole
@@ -78,5 +78,5 @@ def _checked(text: pl.Series, read: pl.Series, what: str) -> pl.Series:
     """Refuse a value that could not be read."""
     if read.null_count() > text.null_count():
         bad = text.filter(read.is_null() & text.is_not_null())[0]
-        raise DataError(f"{text.name!r} holds {bad!r} where {what} is expected. Correct it, or leave out such rows.")
+        raise DataError(f"{text.name!r} holds {bad!r}, but {what} is expected. Correct it, or leave out such rows.")
     return read

@@ -18,7 +18,7 @@ from sparsedensity.errors import DataError
 
 Type = Literal["text", "boolean", "integer", "float"]
 Rows: TypeAlias = NDArray[np.bool_]
-"""One truth value a row."""
+"""One truth value per row."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from sparsedensity.report.html import fill
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form_of, spots_of
 from sparsedensity.report.style import NARROW, Style
-from sparsedensity.report.text import guide, room, table, written
+from sparsedensity.report.text import guide, table, written
 
 LOUD = 3.0
 """Standard errors at which a difference has its full colour."""
@@ -88,7 +88,7 @@ class Comparison:
 
     def to_text(self, width: int | None = None) -> str:
         """The comparison as a table in the width of a terminal."""
-        return _render_text(self, room(width))
+        return _render_text(self, words.room(width))
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
         """The picture of the model with expected and observed shares; written to a file if a path is given."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import TextWrapper
 from typing import Any
 
 from sparsedensity.report import words
+from sparsedensity.report.words import room
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,25 @@ class Explanation:
         if self.unknown is not None:
             column, value = self.unknown
             return f"outside the domain, because {words.printable(column)} is {words.plain_value(value)}."
-        where = " and ".join(self.path) or "every record"
-        return f"{where} (leaf {self.leaf}: {self.share}). {_capital(words.rarity(self.unusualness))}."
+        path = " and ".join(self.path) or "every record"
+        return f"{path} (leaf {self.leaf}: {self.share}). {_capital(words.rarity(self.unusualness))}."
 
     @property
     def share(self) -> str:
         """How much its leaf holds and how dense it is, in words."""
         return f"{words.percent(self.probability)} of all records, density {words.density(self.log_density)}"
+
+    def card(self, values: Sequence[tuple[str, str]], width: int | None = None) -> str:
+        """For a terminal: its values, how unusual it is, where the model puts it, what would make it most ordinary."""
+        wrap = TextWrapper(room(width, 40), subsequent_indent="    ", break_on_hyphens=False, replace_whitespace=False)
+        path = ", then ".join(self.path) or "every record"
+        lines = [words.rarity(self.unusualness), f"leaf {self.leaf}: {path}", self.share]
+        if self.unknown is not None:
+            lines = [self.reason]
+        if self.change is not None:
+            lines.append(str(self.change))
+        head = f"Row {self.row}: {', '.join(f'{column} {value}' for column, value in values)}"
+        return "\n".join(map(wrap.fill, [head, *(f"  {line}" for line in lines)]))
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data, for JSON."""

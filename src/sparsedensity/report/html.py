@@ -6,7 +6,6 @@ import base64
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from heapq import nlargest, nsmallest
 from importlib.resources import files
@@ -26,16 +25,6 @@ NAMED_LEAVES = 5
 NAMED_CONDITIONS = 5
 MOST_ROWS = 120
 """Of larger trees the smallest branches are one row each, so that the page stays below a megabyte."""
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """A held-out score as it is shown: the number, and the model's density relative to it."""
-
-    name: str
-    number: str
-    error: str
-    words: str
 
 
 def render(report: Report) -> str:
@@ -60,7 +49,6 @@ def render(report: Report) -> str:
         rarest=rarest,
         spread=_spread(report, rarest[0]) if rarest else "",
         contrast=_contrast(possible),
-        scores=_score_rows(evidence.scores) if evidence is not None else [],
         data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
     )
 
@@ -74,7 +62,7 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     """A page from the text of its template, with the colours, styles and script inside."""
     environment = Environment(loader=FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
-    environment.filters |= {"rarity": words.rarity, "brief": _brief, **filters}
+    environment.filters |= {"rarity": words.rarity, "brief": _brief, "finite": _finite, "ratio": _ratio, **filters}
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(
@@ -119,20 +107,15 @@ def _contrast(leaves: list[Leaf]) -> str:
     return words.sayable(max(logs) - min(logs)) if logs else ""
 
 
-def _score_rows(scores: tuple[Score, ...]) -> list[ScoreRow]:
-    """Scores beside the model's own, which comes first."""
-    return [
-        ScoreRow(
-            score.name,
-            f"{score.held_out:.4f}" if math.isfinite(score.held_out) else "−∞",
-            f"{score.error:.4f}" if math.isfinite(score.error) else "",
-            "" if score is scores[0] else _ratio(scores[0].held_out - score.held_out),
-        )
-        for score in scores
-    ]
+def _finite(score: float) -> str:
+    return f"{score:.4f}" if math.isfinite(score) else ""
 
 
-def _ratio(gain: float) -> str:
+def _ratio(score: Score, model: Score) -> str:
+    """The density that a model gives to new records beside that of another way to estimate it."""
+    if score is model:
+        return ""
+    gain = model.held_out - score.held_out
     if not math.isfinite(gain):
         return "one of the two gives a held-out record density 0"
     if abs(gain) < 0.005:

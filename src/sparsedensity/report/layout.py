@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot
-from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text, Trunk
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import SHADES, Style, shade, text_width, wrapped
 
 MARGIN = 12.0
@@ -201,7 +201,7 @@ class _Plan:
     def _elbow(self, i: int, spot: Spot, parent: int) -> list[Shape]:
         """Down from below the parent's label, then to the right as wide as the branch is probable."""
         x = self.lefts[self.picture.spots[parent].depth] + 2
-        down = Trunk(x, self.heights[parent] - self.heights[i] + self.style.font * 0.8, 0.0, "line", 1.0)
+        down = Stroke(x, self.heights[parent] - self.heights[i] + self.style.font * 0.8, x, 0.0, "line", role="trunk")
         end = max(x + 2, self.lefts[spot.depth] - 3)
         return [down, Stroke(x, 0.0, end, 0.0, shade(spot.shade), self._thickness(spot.share))]
 
@@ -210,7 +210,7 @@ class _Plan:
         x = self.lefts[0] + self.style.widest_branch / 2
         left = 1.0 - sum(other.share for other in self.picture.spots[1:i])
         begin = self.heights[i - 1] - self.heights[i] + (self.style.font * 0.7 if i == 1 else 0.0)
-        down = Trunk(x, begin, 0.0, "line", self._thickness(max(left, 0.0)))
+        down = Stroke(x, begin, x, 0.0, "line", self._thickness(max(left, 0.0)), role="trunk")
         take = Curve(x, -8.0, self.lefts[1] - 5, 0.0, shade(spot.shade), self._thickness(spot.share))
         return [down, take]
 
@@ -272,7 +272,7 @@ def _axis(column: NumberColumn, style: Style, left: float, top: float, bottom: f
     free = -math.inf
     for at, label in column.ticks or ((0.0, ""),):
         x, half = left + at * style.axis * column.wide, text_width(label, style.font - 2) / 2
-        shapes.append(Stroke(x, top - 8, x, bottom, "line", long=True))
+        shapes.append(Stroke(x, top - 8, x, bottom, "line", role="long"))
         if label and x - half > free:
             shapes.append(Text(x, top - 16, label, "soft", "middle", style.font - 2))
             free = x + half + 4

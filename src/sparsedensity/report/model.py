@@ -138,7 +138,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
     return tuple(
         Leaf(
             number=i,
-            conditions=conditions,
+            conditions=_leaf_conditions(structure, i),
             weight=float(density.weights[i]),
             probability=float(density.probabilities[i]),
             log_volume=float(volumes[i]),
@@ -146,7 +146,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
             unusualness=float(density.unusualness[i]),
         )
-        for i, conditions in enumerate(_conditions(structure))
+        for i in range(structure.n_leaves)
     )
 
 
@@ -239,15 +239,6 @@ def _cell_lines(cells: Cells, at_most: int) -> Iterator[TextLine]:
         yield TextLine(f"… and {occupied - at_most:,} more occupied points")
     if cells.log_empty > -math.inf:
         yield TextLine("every other point", occupied)
-
-
-def _conditions(structure: Structure) -> Iterator[tuple[LeafCondition, ...]]:
-    if isinstance(structure, Tree):
-        for region in structure.regions:
-            yield _region_conditions(structure.domain, region.allowed)
-    else:
-        for leaf in range(structure.n_leaves):
-            yield _leaf_conditions(structure, leaf)
 
 
 def _leaf_conditions(structure: Structure, leaf: int) -> tuple[LeafCondition, ...]:

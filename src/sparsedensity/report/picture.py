@@ -111,7 +111,12 @@ class Part:
     @property
     def log_density(self) -> float:
         """The natural log of the mean density."""
-        return math.log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
+        return _log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
+
+    @property
+    def log_densities(self) -> tuple[float, ...] | None:
+        """The natural logs of the ends of the density's interval, if it has one."""
+        return None if self.interval is None else tuple(_log(end) - self.log_volume for end in self.interval)
 
 
 def picture_of(report: Report, most_rows: int | None = None) -> Picture:
@@ -224,16 +229,27 @@ def _columns(
 
     The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.
     """
-    ends = [_log(end) - part.log_volume for part in rows for end in part.interval or ()]
+    ends = [end for part in rows for end in part.log_densities or ()]
     dense, dense_ticks = _log_axis([part.log_density for part in rows] + ends)
     volume, volume_ticks = _log_axis([part.log_volume for part in parts])
     likeliest = max((part.probability for part in rows), default=1.0) or 1.0
     heaviest = max((part.weight for part in rows), default=1.0) or 1.0
 
+    def probability(part: Part) -> Cell:
+        title = _interval(part.interval, words.percent)
+        return Cell(words.percent(part.probability), part.probability / likeliest, title=title)
+
     def density(part: Part) -> Cell:
-        low, high = (dense(_log(end) - part.log_volume) for end in part.interval or (0.0, 0.0))
-        at = dense(part.log_density)
-        return Cell(words.density(part.log_density), at, low or 0.0 if high else None, high, _density_interval(part))
+        ends = None if part.log_volume == -math.inf else part.log_densities
+        low, high = map(dense, ends or (-math.inf, -math.inf))
+        text, title = words.density(part.log_density), _interval(ends, words.density)
+        return Cell(text, dense(part.log_density), low or 0.0 if high else None, high, title)
+
+    def size(part: Part) -> Cell:
+        return Cell(words.from_log(part.log_volume), volume(part.log_volume))
+
+    def rows_of(part: Part) -> Cell:
+        return Cell(words.count(part.weight), part.weight / heaviest)
 
     columns = (
         NumberColumn("probability", "bar", wordy=0.9),
@@ -241,26 +257,11 @@ def _columns(
         NumberColumn("volume", "point", volume_ticks, wordy=0.95),
         NumberColumn(weight_name, "bar", wordy=0.85),
     )
-    return columns, (
-        lambda part: Cell(words.percent(part.probability), part.probability / likeliest, title=_interval(part)),
-        density,
-        lambda part: Cell(words.from_log(part.log_volume), volume(part.log_volume)),
-        lambda part: Cell(words.count(part.weight), part.weight / heaviest),
-    )
+    return columns, (probability, density, size, rows_of)
 
 
-def _interval(part: Part) -> str:
-    if part.interval is None:
-        return ""
-    low, high = map(words.percent, part.interval)
-    return f"95 % credible interval {low} to {high}"
-
-
-def _density_interval(part: Part) -> str:
-    if part.interval is None or part.log_volume == -math.inf:
-        return ""
-    low, high = (words.density(_log(end) - part.log_volume) for end in part.interval)
-    return f"95 % credible interval {low} to {high}"
+def _interval(ends: Iterable[float] | None, say: Callable[[float], str]) -> str:
+    return "" if ends is None else "95 % credible interval {} to {}".format(*map(say, ends))
 
 
 def _log(value: float) -> float:

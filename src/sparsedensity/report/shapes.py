@@ -52,8 +52,8 @@ class Stroke:
     colour: str
     width: float = 1.0
     dashed: bool = False
-    long: bool = False
-    """Whether it runs through all rows."""
+    role: str = ""
+    """What a page moves with its rows: a ``long`` line through all of them, a ``trunk`` from one to the next."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,4 @@ class Curve:
     width: float
 
 
-@dataclass(frozen=True)
-class Trunk:
-    """What is left of a rule list on its way down to the next rule."""
-
-    x: float
-    y1: float
-    y2: float
-    colour: str
-    width: float
-
-
-Shape = Text | Box | Dot | Stroke | Curve | Trunk
+Shape = Text | Box | Dot | Stroke | Curve

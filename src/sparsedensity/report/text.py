@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, TextLine
 
-LEAST_WIDTH = 60
 DEEPEST = 12
 
 
@@ -22,12 +20,7 @@ def render(report: Report, *, width: int | None = None) -> str:
         for line in report.lines
     ]
     facts = [f"{name}: {value}" for name, value in report.facts]
-    return "\n".join([report.title, *facts, "", *table(titles, rows, room(width))])
-
-
-def room(width: int | None, least: int = LEAST_WIDTH) -> int:
-    """The width to write in: as asked, or that of the terminal, but never too narrow to read."""
-    return max(least, width or shutil.get_terminal_size((100, 24)).columns)
+    return "\n".join([report.title, *facts, "", *table(titles, rows, words.room(width))])
 
 
 def table(titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str] | None]], width: int) -> list[str]:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Collection, Sequence
 
 from sparsedensity.domain import Bin, Feature, Value
@@ -170,6 +171,11 @@ def sayable(log: float) -> str:
     value = float(f"{exact:.2g}")
     size, name = next(((size, f" {name}") for size, name in LARGE_NUMBERS if value >= size), (1.0, ""))
     return f"{value / size:,.4g}{name}" if name else f"{value:,.0f}"
+
+
+def room(width: int | None, least: int = 60) -> int:
+    """The width to write in: as asked, or that of the terminal, but never too narrow to read."""
+    return max(least, width or shutil.get_terminal_size((100, 24)).columns)
 
 
 def printable(text: object, longest: int = LONGEST_LABEL) -> str:
