@@ -278,7 +278,7 @@ def test_parts_are_the_whole(mixed):
 def test_a_value_that_is_no_number_is_named(mixed, tmp_path):
     fitted, table, _ = mixed
     table.head(5).with_columns(pl.Series("size", ["1", "2", "three", "4", "5"])).write_csv(tmp_path / "a.csv")
-    with pytest.raises(DataError, match="'size' holds 'three' where a number is expected"):
+    with pytest.raises(DataError, match="'size' holds 'three', but a number is expected"):
         list(read_batches(tmp_path / "a.csv", fitted.domain_))
 
 
