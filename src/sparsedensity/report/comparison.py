@@ -13,7 +13,7 @@ from sparsedensity.report.html import fill
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form_of, spots_of
 from sparsedensity.report.style import NARROW, Style
-from sparsedensity.report.text import guide, table, written
+from sparsedensity.report.text import rows_of, table, written
 
 LOUD = 3.0
 """Standard errors at which a difference has its full colour."""
@@ -187,25 +187,15 @@ def _swing(score: float, most: float) -> float:
 
 def _render_text(comparison: Comparison, width: int) -> str:
     report, differences = comparison.report, comparison.differences
-    rows = [
-        (guide(line) + line.text, None if line.leaf is None else _cells(differences[line.leaf]))
-        for line in report.lines
-    ]
+    rows = rows_of(report.lines, [_cells(d) for d in differences])
     if differences[-1].leaf is None:
         rows.append((differences[-1].text, _cells(differences[-1])))
     head = [f"{comparison.heading}: {comparison.title}"]
     head += [f"{name}: {value}" for name, value in comparison.facts]
     titles = ("leaf", "expected", "observed", "difference", report.weight_name)
+    lines = [textwrap.fill(line, width, subsequent_indent="  ") for line in (*head, comparison.verdict)]
     foot = "Differences are in standard errors; * marks those beyond 3."
-    return "\n".join(
-        [
-            *(textwrap.fill(line, width, subsequent_indent="  ") for line in (*head, comparison.verdict)),
-            "",
-            *table(titles, rows, width),
-            "",
-            foot,
-        ]
-    )
+    return "\n".join([*lines, "", *table(titles, rows, width), "", foot])
 
 
 def _cells(d: Difference) -> tuple[str, ...]:

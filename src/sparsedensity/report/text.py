@@ -15,10 +15,7 @@ DEEPEST = 12
 def render(report: Report, *, width: int | None = None) -> str:
     """The model line by line, with probability, density, volume and rows at each leaf."""
     titles = ("leaf", "probability", "density", "volume", report.weight_name)
-    rows = [
-        (guide(line) + line.text, None if line.leaf is None else _cells(report.leaves[line.leaf]))
-        for line in report.lines
-    ]
+    rows = rows_of(report.lines, [_cells(leaf) for leaf in report.leaves])
     facts = [f"{name}: {value}" for name, value in report.facts]
     return "\n".join([report.title, *facts, "", *table(titles, rows, words.room(width))])
 
@@ -36,7 +33,12 @@ def table(titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str] | None]
     return lines
 
 
-def guide(line: TextLine) -> str:
+def rows_of(lines: Sequence[TextLine], cells: Sequence[Sequence[str]]) -> list[tuple[str, Sequence[str] | None]]:
+    """The lines of a model with the cells of their leaves."""
+    return [(_guide(line) + line.text, None if line.leaf is None else cells[line.leaf]) for line in lines]
+
+
+def _guide(line: TextLine) -> str:
     """The lines that lead the eye from a branch to its leaves; deep branches say how deep they are."""
     if not line.last:
         return ""

@@ -136,7 +136,7 @@ def p_value(p: float) -> str:
     return f"p = {p:.3g}" if p >= 1e-300 else "p < 1e-300"
 
 
-def from_log(log: float, digits: int = 6) -> str:
+def from_log(log: float) -> str:
     """A positive number given by its natural log, which may be far beyond a float.
 
     >>> from_log(math.log(24)), from_log(1000.0), from_log(-math.inf)
@@ -145,7 +145,7 @@ def from_log(log: float, digits: int = 6) -> str:
     if log == -math.inf:
         return "0"
     if abs(log) < math.log(1e6):
-        return f"{round(math.exp(log), 9):,.{digits}g}"
+        return f"{round(math.exp(log), 9):,.6g}"
     exponent = math.floor(log / math.log(10))
     return f"{math.exp(log - exponent * math.log(10)):.2f}e{exponent:+03d}"
 
