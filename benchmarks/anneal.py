@@ -8,6 +8,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -125,7 +126,7 @@ def nearly(found: Found) -> float:
     return next(seconds for seconds, score in found.trace if score >= last - 0.001 * (last - first))
 
 
-def changed(recipe: Recipe, **settings: float) -> Recipe:
+def changed(recipe: Recipe, **settings: Any) -> Recipe:
     """A recipe with other settings."""
     return recipe._replace(settings=recipe.settings._replace(**settings))
 
@@ -198,7 +199,7 @@ def census() -> None:
     """2.4 million distinct rows by 68 features of 396 values, in counting passes over all values."""
     table = random_table(2_400_000, CENSUS)
     engine, codes = MemoryEngine(table), table.codes.nbytes
-    once = best_of(3, lambda: engine.value_weights())
+    once = best_of(3, engine.value_weights)
     fit = measured(lambda: run(Anneal(jobs=2), Problem(engine, LeafSparse(8, 2), 100)))
     greedy = run(Greedy(), Problem(engine, LeafSparse(8, 2), 100))
     print(

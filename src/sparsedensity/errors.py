@@ -5,14 +5,14 @@
     │   ├── ColumnsError      its columns are not those of the model
     │   ├── FetchError        it is not on this machine and cannot be fetched
     │   └── UnknownValueError it holds a value outside the domain
-    ├── ParameterError        a parameter is out of its range           (a ValueError)
+    ├── ParameterError        a parameter is out of range               (a ValueError)
     ├── ModelFileError        a file is not a model this version reads  (a ValueError)
     └── MissingExtraError     an optional library is not installed      (an ImportError)
 
     DataWarning               fitted or scored, but the user should know (a UserWarning)
     SearchWarning             a search ended early or unconverged        (a UserWarning)
 
-Every message is one sentence or two: what is wrong, where, and the way out.
+Every message is one or two sentences: what is wrong, where, and the way out.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
 
 
 def _some(values: tuple[object, ...], at_most: int = 10) -> str:
-    shown = ", ".join(repr(value) for value in values[:at_most])
-    return shown if len(values) <= at_most else f"{shown} and {len(values) - at_most} more"
+    some = ", ".join(repr(value) for value in values[:at_most])
+    return some if len(values) <= at_most else f"{some} and {len(values) - at_most} more"
 
 
 def _rebuild(kind: type[SparseDensityError], args: tuple[object, ...], state: dict[str, object]) -> SparseDensityError:

@@ -66,10 +66,10 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(page):
 @pytest.mark.parametrize(
     "phrase",
     [
-        "The picture", "Look up a record", "The most common and the rarest", "The most unusual records",
+        "The picture", "Look up a record", "The largest and the rarest groups", "The most unusual records",
         "How many leaves are enough?", "How good is it?", "How it was found", "The columns", "How to read it",
         "Independent columns", "Full histogram", "expected leaves 8, pseudocount 2",
-        "class is 1st or crew", "with age adult it would be 77.8 times as dense",
+        "class is 1st or crew", "with age adult it would be 77.8 times as common",
     ],
 )  # fmt: skip
 def test_the_page_says_what_a_stranger_asks(page, phrase):
@@ -132,7 +132,7 @@ def test_the_page_knows_every_leaf_and_the_whole_structure(kind, people):
 
 def test_a_list_has_a_page_too():
     page = html.render(rules_report())
-    assert "a record belongs to the first rule it meets" in page
+    assert "a record belongs to the first rule that applies to it" in page
     assert json.loads(_data(page))["structure"]["rules"][1] == [[2, 1, 2]]
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sparsedensity import GreedyTree, Histogram, datasets
 from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
 from sparsedensity.report import graphviz, mermaid, plot, svg
-from sparsedensity.report.layout import Curve, Stroke, Text, draw
+from sparsedensity.report.layout import draw
 from sparsedensity.report.picture import picture_of
+from sparsedensity.report.shapes import Curve, Stroke, Text
 from sparsedensity.report.style import Style, shortened, text_width, wrapped
 from sparsedensity.structures import Tree
 from tests.report.models import hostile_model, report_of, rules_report, tree_report

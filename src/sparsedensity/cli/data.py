@@ -167,16 +167,8 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
 def leaves_as_json(model: DensityEstimator | SavedModel) -> list[dict[str, Any]]:
     """Every leaf as plain data."""
     return [
-        {
-            "leaf": leaf.number,
-            "conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions],
-            "text": str(leaf),
-            "weight": leaf.weight,
-            "probability": leaf.probability,
-            "interval": list(leaf.interval),
-            "log_volume": leaf.log_volume,
-            "density": leaf.density,
-        }
+        leaf.as_dict()
+        | {"conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions], "text": str(leaf)}
         for leaf in model.leaves_
     ]
 

@@ -37,7 +37,7 @@ def command(
 
 def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | None, json: bool) -> None:
     """Print explanations with the records they belong to."""
-    from sparsedensity.report import explanation_text, words
+    from sparsedensity.report import words
 
     records: list[dict[str, Any]] = table.to_dicts()
     if json:
@@ -45,10 +45,8 @@ def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | N
         write_json([{**explanation.as_dict(), "record": record} for explanation, record in both])
         return
     printed = [
-        explanation_text.render(
-            explanation,
-            [(words.printable(column), words.plain_value(value)) for column, value in record.items()],
-            width,
+        explanation.card(
+            [(words.printable(column), words.plain_value(value)) for column, value in record.items()], width
         )
         for explanation, record in zip(explained, records, strict=True)
     ]

@@ -234,7 +234,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
         """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
-        return rendering.written(svg.render(self.report()), path)
+        return text.written(svg.render(self.report()), path)
 
     def to_html(
         self,
@@ -254,7 +254,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         report = self.report()
         if X is not None:
             report = replace(report, evidence=gather(self, X, sample_weight, cv=cv, source=source))
-        return rendering.written(html.render(report), path)
+        return text.written(html.render(report), path)
 
     def to_mermaid(self) -> str:
         """The model as Mermaid source, for wikis, issues and slides."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsedensity.density.comparison import LeafComparison
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import open_source
@@ -21,4 +22,5 @@ def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: 
     rows, density = read_rows(model, open_source(X), sample_weight, strict=model.unknown == "error"), model.density_
     leaves = density.leaf_numbers(rows.codes, jobs=jobs_of(model.n_jobs))
     observed = np.bincount(leaves, rows.weights, density.structure.n_leaves).astype(np.float64)
-    return comparison.compare(model.report(), density.weights, observed, rows.outside, source)
+    by_leaf = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
+    return comparison.compare(model.report(), by_leaf, source)

@@ -21,7 +21,6 @@ from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.parameters import check_shared
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
-from sparsedensity.report.model import Leaf
 from sparsedensity.search import Found
 from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
@@ -49,7 +48,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "weighted": model.weighted_,
             "frame": model.frame_,
             "structure": files.structure_to_json(model.structure_),
-            "leaves": [_leaf_to_json(leaf) for leaf in model.leaves_],
+            "leaves": [leaf.as_dict() for leaf in model.leaves_],
         },
     )
 
@@ -117,18 +116,6 @@ def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
         if not isinstance(search[name], int | float):
             raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
     return found
-
-
-def _leaf_to_json(leaf: Leaf) -> dict[str, Any]:
-    return {
-        "leaf": leaf.number,
-        "conditions": [str(condition) for condition in leaf.conditions],
-        "weight": leaf.weight,
-        "probability": leaf.probability,
-        "interval": list(leaf.interval),
-        "density": leaf.density,
-        "log_volume": leaf.log_volume if np.isfinite(leaf.log_volume) else None,
-    }
 
 
 def _plain(value: Any) -> Any:

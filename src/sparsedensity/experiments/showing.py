@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from sparsedensity.report.layout import Dot, Shape, Stroke, Text
-from sparsedensity.report.path_svg import round_numbers
+from sparsedensity.report.axes import round_numbers
+from sparsedensity.report.shapes import Dot, Shape, Stroke, Text
 from sparsedensity.report.svg import canvas
 
 if TYPE_CHECKING:

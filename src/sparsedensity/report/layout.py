@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from sparsedensity.report.picture import Cell, Column, Picture, Spot
+from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import SHADES, Style, shade, text_width, wrapped
 
 MARGIN = 12.0
@@ -22,83 +23,6 @@ LEAST_STEP = 3.5
 
 
 @dataclass(frozen=True)
-class Text:
-    """A line of text; `y` is its middle."""
-
-    x: float
-    y: float
-    text: str
-    colour: str = "ink"
-    anchor: str = "start"
-    size: float = 12.0
-    bold: bool = False
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rectangle."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    colour: str
-    column: int | None = None
-    """The column whose bar it is."""
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A filled circle."""
-
-    x: float
-    y: float
-    radius: float
-    colour: str
-
-
-@dataclass(frozen=True)
-class Stroke:
-    """A straight line."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    colour: str
-    width: float = 1.0
-    dashed: bool = False
-    long: bool = False
-    """Whether it runs through all rows."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A branch: from the place where it leaves its parent to the place where it arrives, level at both ends."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    colour: str
-    width: float
-
-
-@dataclass(frozen=True)
-class Trunk:
-    """What is left of a rule list on its way down to the next rule."""
-
-    x: float
-    y1: float
-    y2: float
-    colour: str
-    width: float
-
-
-Shape = Text | Box | Dot | Stroke | Curve | Trunk
-
-
-@dataclass(frozen=True)
 class Group:
     """The shapes of one spot, relative to its height."""
 
@@ -106,7 +30,7 @@ class Group:
     y: float
     branch: tuple[Shape, ...]
     row: tuple[Shape, ...]
-    """The numbers; drawn where the spot is a leaf or folded."""
+    """The numbers; drawn if the spot is a leaf or folded."""
     offset: float = 0.0
     """How far from the middle of its parent the branch leaves it."""
 
@@ -241,8 +165,8 @@ class _Plan:
             branch = [self._curve(i, spot, spot.parent, offset)]
         elif spot.parent is not None:
             branch = self._trunk(i, spot)
-        shown = spot.cells and (self.picture.is_row(i) or self.style.foldable)
-        row = self._row(i, spot) if shown else []
+        has_row = spot.cells and (self.picture.is_row(i) or self.style.foldable)
+        row = self._row(i, spot) if has_row else []
         return Group(i, self.heights[i], (*branch, *self._label(i, spot)), tuple(row), offset)
 
     def _label(self, i: int, spot: Spot) -> list[Shape]:
@@ -277,7 +201,7 @@ class _Plan:
     def _elbow(self, i: int, spot: Spot, parent: int) -> list[Shape]:
         """Down from below the parent's label, then to the right as wide as the branch is probable."""
         x = self.lefts[self.picture.spots[parent].depth] + 2
-        down = Trunk(x, self.heights[parent] - self.heights[i] + self.style.font * 0.8, 0.0, "line", 1.0)
+        down = Stroke(x, self.heights[parent] - self.heights[i] + self.style.font * 0.8, x, 0.0, "line", role="trunk")
         end = max(x + 2, self.lefts[spot.depth] - 3)
         return [down, Stroke(x, 0.0, end, 0.0, shade(spot.shade), self._thickness(spot.share))]
 
@@ -286,7 +210,7 @@ class _Plan:
         x = self.lefts[0] + self.style.widest_branch / 2
         left = 1.0 - sum(other.share for other in self.picture.spots[1:i])
         begin = self.heights[i - 1] - self.heights[i] + (self.style.font * 0.7 if i == 1 else 0.0)
-        down = Trunk(x, begin, 0.0, "line", self._thickness(max(left, 0.0)))
+        down = Stroke(x, begin, x, 0.0, "line", self._thickness(max(left, 0.0)), role="trunk")
         take = Curve(x, -8.0, self.lefts[1] - 5, 0.0, shade(spot.shade), self._thickness(spot.share))
         return [down, take]
 
@@ -303,14 +227,14 @@ class _Plan:
             left += _width(column, self.style)
         return shapes
 
-    def _cell(self, n: int, column: Column, cell: Cell, spot: Spot, left: float) -> list[Shape]:
+    def _cell(self, n: int, column: NumberColumn, cell: Cell, spot: Spot, left: float) -> list[Shape]:
         """The mark of a number on its axis, and the number itself to the right of it."""
         text = Text(left + _width(column, self.style) - 16, 0.0, cell.text, "ink", "end", self.style.font - 1)
         marks = [] if cell.at is None else _marks(n, column, cell, cell.at, left, self.style, shade(spot.shade))
         return [*marks, text]
 
 
-def _marks(n: int, column: Column, cell: Cell, at: float, left: float, style: Style, colour: str) -> list[Shape]:
+def _marks(n: int, column: NumberColumn, cell: Cell, at: float, left: float, style: Style, colour: str) -> list[Shape]:
     room = style.axis * column.wide
     x = left + at * room
     match column.mark:
@@ -342,20 +266,20 @@ def _frame(picture: Picture, style: Style, left: float, top: float, bottom: floa
     return shapes
 
 
-def _axis(column: Column, style: Style, left: float, top: float, bottom: float) -> list[Shape]:
+def _axis(column: NumberColumn, style: Style, left: float, top: float, bottom: float) -> list[Shape]:
     """The lines of the ticks through all rows, and as many of their labels as have room."""
     shapes: list[Shape] = []
     free = -math.inf
     for at, label in column.ticks or ((0.0, ""),):
         x, half = left + at * style.axis * column.wide, text_width(label, style.font - 2) / 2
-        shapes.append(Stroke(x, top - 8, x, bottom, "line", long=True))
+        shapes.append(Stroke(x, top - 8, x, bottom, "line", role="long"))
         if label and x - half > free:
             shapes.append(Text(x, top - 16, label, "soft", "middle", style.font - 2))
             free = x + half + 4
     return shapes
 
 
-def _width(column: Column, style: Style) -> float:
+def _width(column: NumberColumn, style: Style) -> float:
     """The axis of a column and the text beside it."""
     return style.axis * column.wide + style.text * column.wordy
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from sparsedensity.extras import need
 from sparsedensity.report import layout
-from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Shape, Stroke, Text, Trunk
+from sparsedensity.report.layout import Drawing
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import picture_of
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import LIGHT, Style
 
 PIXELS_PER_INCH = 96.0
@@ -58,8 +59,6 @@ def _draw(ax: Any, shape: Shape, y: float) -> None:
         case Stroke(x1, y1, x2, y2, colour, width, dashed, _):
             line = {"linestyle": (0, (1, 4)) if dashed else "solid", "solid_capstyle": "butt"}
             ax.plot([x1, x2], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, **line)
-        case Trunk(x, y1, y2, colour, width):
-            ax.plot([x, x], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, solid_capstyle="butt")
         case Curve(x1, y1, x2, y2, colour, width):
             middle = (x1 + x2) / 2
             points = [(x1, y + y1), (middle, y + y1), (middle, y + y2), (x2, y + y2)]

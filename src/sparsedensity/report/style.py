@@ -60,14 +60,14 @@ class Style:
     gap: float = 44.0
     """Between the labels of a branch and those of the next: the room of the curve."""
     step: float = 16.0
-    """The indent of a deep tree, a level."""
+    """The indent of a deep tree, per level."""
     widest_branch: float = 18.0
     axis: float = 64.0
     """The axis of a column; its text stands to the right."""
     text: float = 82.0
     title: bool = True
     foldable: bool = False
-    """Draw the numbers of branches too, to be shown where a branch is folded."""
+    """Draw the numbers of branches too, to be shown when a branch is folded."""
     indented: bool = False
     """Draw every branch as a row of its own, whatever the depth."""
     lines: int = 2
@@ -85,7 +85,7 @@ NARROW = Style(
     gap=12.0,
     widest_branch=9.0,
     axis=34.0,
-    text=64.0,
+    text=72.0,
     title=False,
     foldable=True,
     indented=True,

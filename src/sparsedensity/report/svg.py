@@ -8,9 +8,10 @@ from html import escape
 from markupsafe import Markup
 
 from sparsedensity.report import layout
-from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Group, Shape, Stroke, Text, Trunk
+from sparsedensity.report.layout import Drawing, Group
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Picture, Spot, picture_of
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import DARK, LIGHT, Style
 
 ANCHORS = {"start": "", "middle": " sd-m", "end": " sd-e"}
@@ -123,17 +124,14 @@ def _shape(shape: Shape) -> str:
             return f'<rect class="sd-f-{colour}{bar}" {place}/>'
         case Dot(x, y, radius, colour):
             return f'<circle class="sd-f-{colour}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
-        case Stroke(x1, y1, x2, y2, colour, width, dashed, long):
-            classes = f"sd-s-{colour}{' sd-dash' if dashed else ''}{' sd-long' if long else ''}"
+        case Stroke(x1, y1, x2, y2, colour, width, dashed, role):
+            classes = f"sd-s-{colour}{' sd-dash' if dashed else ''}{f' sd-{role}' if role else ''}"
             thick = "" if width == 1 else f' stroke-width="{width:.2f}"'
             return f'<path class="{classes}" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"{thick}/>'
         case Curve(x1, y1, x2, y2, colour, width):
             middle = (x1 + x2) / 2
             path = f"M{x1:.1f} {y1:.1f}C{middle:.1f} {y1:.1f} {middle:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
             return f'<path class="sd-curve sd-s-{colour}" d="{path}" stroke-width="{width:.2f}"/>'
-        case Trunk(x, y1, y2, colour, width):
-            path = f"M{x:.1f} {y1:.1f}L{x:.1f} {y2:.1f}"
-            return f'<path class="sd-trunk sd-s-{colour}" d="{path}" stroke-width="{width:.2f}"/>'
 
 
 def _text(text: str) -> str:

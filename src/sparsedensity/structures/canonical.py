@@ -17,7 +17,7 @@ MOST_LEAVES = 150
 LARGEST_SEARCH = 20_000
 """How many sets of leaves to look at before the tree is taken as it was found."""
 MOST_PARTS = 5
-"""Up to so many parts of a feature's values, all ways to group them are tried."""
+"""Up to this many parts of a feature's values, all ways to group them are tried."""
 
 Plan = tuple[int, list[tuple[frozenset[int], frozenset[int]]]] | None
 """How to split a set of leaves: the feature, and for each branch its codes and the leaves in it."""
@@ -124,7 +124,7 @@ class _Search:
 
 
 def _groupings(parts: int) -> list[list[list[int]]]:
-    """Ways to group parts into two or more branches: all of them for few parts, else one branch a part."""
+    """Ways to group parts into two or more branches: all of them for few parts, else one branch per part."""
     if parts > MOST_PARTS:
         return [[[i] for i in range(parts)]]
     partitions: list[list[list[int]]] = [[]]

@@ -1,7 +1,7 @@
 """A tree: multiway splits on groups of a feature's values.
 
 A finished tree is three arrays. Node 0 is the root, children come after their parents, and an inner node has one
-entry in ``child`` for every value of its feature: the child that takes the value, or ``NOWHERE`` where the path
+entry in ``child`` for every value of its feature: the child that takes the value, or ``NOWHERE`` if the path
 to the node has already excluded it.
 
 >>> from sparsedensity.domain import Domain, Feature
@@ -94,7 +94,7 @@ class Tree:
 
     @classmethod
     def of_splits(cls, domain: Domain, splits: Sequence[Split]) -> Tree:
-        """Build from one entry a node: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
+        """Build from one entry per node: ``None`` for a leaf, else the feature and (codes, child) of each branch."""
         feature = np.array([LEAF if split is None else split[0] for split in splits], np.int32)
         lengths = np.array([0 if split is None else domain.sizes[split[0]] for split in splits], np.int32)
         offset = np.cumsum(lengths, dtype=np.int32) - lengths
@@ -113,7 +113,7 @@ class Tree:
         return Tree.of_splits(self.domain, splits + [None] * len(groups))
 
     def splits(self) -> list[Split]:
-        """One entry a node, as :meth:`of_splits` takes them."""
+        """One entry per node, as :meth:`of_splits` takes them."""
         return [
             None if of == LEAF else (int(of), [(codes, child) for child, codes in self.groups(node).items()])
             for node, of in enumerate(self.feature)
@@ -210,7 +210,7 @@ class Tree:
         return Tree.of_splits(self.domain, splits)
 
     def _branches(self, node: int) -> list[tuple[frozenset[int], int]]:
-        """The branches of a node after every child that splits on the same feature gave way to its own."""
+        """The branches of a node, where a child that splits on the same feature is replaced by its branches."""
         branches: list[tuple[frozenset[int], int]] = []
         stack = list(self.groups(node).items())
         while stack:

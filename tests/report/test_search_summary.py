@@ -18,15 +18,20 @@ def search(**changes):
 
 
 def test_a_search_is_told_in_one_line():
-    assert search_in_words(search(), RULES) == "chains, iterations after 1,200 moves in 1.5 s"
-    assert search_in_words(search(limit_binds=True), RULES).endswith("; more rules would pay, but for the limit")
+    assert search_in_words(search(), RULES) == "chains, stopped at the iteration limit after 1,200 moves in 1.5 s"
+    limited = search_in_words(search(limit_binds=True), RULES)
+    assert limited.endswith(". The rule limit was reached; more rules would raise the score.")
     assert "more leaves" in search_in_words(search(limit_binds=True), None)
 
 
 def test_what_is_proven_is_said_and_what_is_not_too():
-    assert dict(search_facts(search(proven=True), RULES))["Best possible"].startswith("proven")
-    assert "at most 2 above" in dict(search_facts(search(upper_bound=-8.0), RULES))["Best possible"]
-    assert "proves nothing" in dict(search_facts(search(), RULES))["Best possible"]
+    def said(**changes):
+        return dict(search_facts(search(**changes), RULES))["Optimality"]
+
+    assert said(proven=True) == "proven: no list scores higher"
+    assert said(upper_bound=-8.0) == "The optimum is at most 2 nats higher (proven)."
+    assert said(upper_bound=19_231.0) == "No list can score more than 19,240 higher (a loose bound)."
+    assert said() == "unknown: no bound available"
 
 
 def test_convergence_is_told_where_it_was_measured():
