@@ -28,7 +28,7 @@ METHODS = {"I": LeafSparse(8, 2), "II": BranchSparse(2, 2)}
 FILES = ("compas", "balance", "car", "nursery", "chess_krkp", "telco_churn")
 
 
-class Line(NamedTuple):
+class ProofLine(NamedTuple):
     """One proof."""
 
     name: str
@@ -79,7 +79,7 @@ def jobs() -> Iterator[tuple[str, int | None]]:
             yield from ((name, depth) for depth in (1, 2, 3))
 
 
-def prove(name: str, method: str, depth: int | None) -> Line | None:
+def prove(name: str, method: str, depth: int | None) -> ProofLine | None:
     """Prove one table, warm; nothing where it is out of reach."""
     posterior: Any = METHODS[method]
     run(Exact(depth=depth), Problem(engine_of("titanic"), posterior, 100))
@@ -91,7 +91,7 @@ def prove(name: str, method: str, depth: int | None) -> Line | None:
     missed = None
     if method == "I" and depth is None:
         missed = max(0.0, found.log_posterior - run(Greedy(), problem).log_posterior)
-    return Line(
+    return ProofLine(
         name,
         method,
         depth,
@@ -115,7 +115,7 @@ def engine_of(name: str) -> MemoryEngine:
     return MemoryEngine(Table.of(truth.domain, truth.codes))
 
 
-def draw(lines: list[Line], path: Path) -> None:
+def draw(lines: list[ProofLine], path: Path) -> None:
     """Seconds against regions, on logarithmic axes."""
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from sparsedensity.experiments.machine import Machine
-from sparsedensity.experiments.running import saved_studies
-from sparsedensity.experiments.writing import Saved, markdown_lines
+from reproduction.machine import Machine
+from reproduction.running import saved_studies
+from reproduction.writing import SavedStudy, markdown_lines
 
 ROOT = Path(__file__).parent.parent
 OUTPUTS = ROOT / "build" / "benchmarks"
@@ -20,7 +20,7 @@ FIGURES = "benchmarks"
 ABOUT = """# Measurements
 
 Everything that was measured, with the machine, the versions and the commit it was measured with. `make measure` runs
-all of it and writes this page: the studies of the paper (`sparsedensity reproduce all`), then the benchmarks
+all of it and writes this page: the studies of the paper (`python -m reproduction all`), then the benchmarks
 (`make bench`). What the paper printed stands in columns called so. Numbers of different machines are not to be compared
 with each other.
 """
@@ -37,7 +37,7 @@ def write_page(outputs: Path = OUTPUTS, reproduction: Path = REPRODUCTION, page:
     return page
 
 
-def _contents(studies: list[Saved], kept: list[dict[str, object]]) -> Iterator[str]:
+def _contents(studies: list[SavedStudy], kept: list[dict[str, object]]) -> Iterator[str]:
     if studies:
         yield "* [The studies of the paper](#the-studies-of-the-paper): " + ", ".join(s.title for s in studies)
     if kept:
@@ -47,7 +47,7 @@ def _contents(studies: list[Saved], kept: list[dict[str, object]]) -> Iterator[s
     yield ""
 
 
-def _studies(studies: list[Saved]) -> Iterator[str]:
+def _studies(studies: list[SavedStudy]) -> Iterator[str]:
     if studies:
         yield from ("## The studies of the paper", "")
     for study in studies:
@@ -88,7 +88,7 @@ def _printed(text: str) -> Iterator[str]:
             yield f"#{line}" if line.startswith("#") else line
 
 
-def _copy_figures(studies: list[Saved], reproduction: Path, folder: Path) -> None:
+def _copy_figures(studies: list[SavedStudy], reproduction: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for figure in (figure for study in studies for figure in study.figures):
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sparsedensity.experiments.study import Chart, Panel, Series
-from sparsedensity.extras import need
+import matplotlib
+from matplotlib import ticker
+from matplotlib.figure import Figure
+
+from reproduction.study import Chart, Panel, Series
 from sparsedensity.report.style import DARK, LIGHT
 
 SERIES = (
@@ -27,23 +30,14 @@ MARKERS = "osD^vPXd"
 WIDE, HIGH = 4.6, 3.3
 """The size of a panel in inches; a single one is wider."""
 FEW_DECADES = 300.0
-PURPOSE = "the figures of reproduce"
-
-
-def needed() -> None:
-    """Refuse to begin where charts could not be drawn at the end."""
-    need("matplotlib", PURPOSE)
-
-
 NAME_HIGH, NAME_WIDE = 8.0, 70.0
 """The room of a name, in points."""
 
 
 def draw(chart: Chart) -> Any:
     """The chart as a matplotlib figure."""
-    figures = need("matplotlib.figure", PURPOSE)
     wide = 1.4 * WIDE if len(chart.panels) == 1 else WIDE * len(chart.panels)
-    figure = figures.Figure(figsize=(wide, HIGH), layout="constrained", facecolor=LIGHT["paper"])
+    figure = Figure(figsize=(wide, HIGH), layout="constrained", facecolor=LIGHT["paper"])
     labels = list(dict.fromkeys(series.label for panel in chart.panels for series in panel.series))
     panels = list(zip(figure.subplots(1, len(chart.panels), squeeze=False)[0], chart.panels, strict=True))
     for axes, panel in panels:
@@ -61,8 +55,7 @@ def draw(chart: Chart) -> Any:
 
 def svg(chart: Chart) -> str:
     """The chart as SVG, in light colours and with its texts as text."""
-    rc = need("matplotlib", PURPOSE).rc_context
-    with rc({"svg.fonttype": "none", "svg.hashsalt": chart.name, "font.size": 9}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": chart.name, "font.size": 9}):
         file = io.StringIO()
         draw(chart).savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     text = file.getvalue()
@@ -73,7 +66,7 @@ def svg(chart: Chart) -> str:
 
 def png(chart: Chart) -> bytes:
     """The chart as PNG."""
-    with need("matplotlib", PURPOSE).rc_context({"font.size": 9}):
+    with matplotlib.rc_context({"font.size": 9}):
         file = io.BytesIO()
         draw(chart).savefig(file, format="png", dpi=150, metadata={"Software": None})
     return file.getvalue()
@@ -113,7 +106,6 @@ def _dress(axes: Any, panel: Panel) -> None:
 
 def _make_log(axis: Any, values: list[float]) -> None:
     """A logarithmic axis with plain numbers; over a few powers of ten, twos and fives are named too."""
-    ticker = need("matplotlib.ticker", PURPOSE)
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     few = max(values, default=1.0) < FEW_DECADES * min(values, default=1.0)
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if few else (1,)))

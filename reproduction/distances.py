@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsedensity.table import Floats
 
-
-def distances(log_truth: Floats, log_fitted: Floats) -> dict[str, float]:
+def distances(log_truth: NDArray[np.float64], log_fitted: NDArray[np.float64]) -> dict[str, float]:
     """Total variation and Kullback-Leibler divergence between two densities on the same points.
 
     >>> same = np.log([0.25, 0.75])

@@ -1,33 +1,12 @@
-"""Fits for a study: timed, quiet about what the study reports itself, and never half done."""
+"""What studies need around a fit: compiled searches, and the leaves of a tree to compare."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
-from sparsedensity.errors import SearchWarning
-
-
-class Fit(NamedTuple):
-    """A fitted model and the seconds it took."""
-
-    model: Any
-    seconds: float
-
-
-def fit(model: Any, X: Any, sample_weight: Any = None) -> Fit:
-    """Fit a model. An estimator answers Ctrl-C with its best so far; a study stops instead."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchWarning)
-        begin = time.perf_counter()
-        model.fit(X, sample_weight=sample_weight)
-        seconds = time.perf_counter() - begin
-    if getattr(getattr(model, "search_", None), "reason", "") == "interrupted":
-        raise KeyboardInterrupt
-    return Fit(model, seconds)
+from sparsedensity.evaluation import timed_fit
 
 
 @cache
@@ -36,7 +15,7 @@ def warm_up(jobs: int = 1) -> None:
     people = datasets.load("titanic")
     for kind in (LeafSparseTree, BranchSparseTree, SparseRuleList):
         for search in ("auto", "anneal"):
-            fit(kind(search=search, time_limit=0.5, n_jobs=jobs), people)
+            timed_fit(kind(search=search, time_limit=0.5, n_jobs=jobs), people)
 
 
 Divided = frozenset[frozenset[tuple[str, frozenset[Any]]]]

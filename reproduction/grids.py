@@ -6,15 +6,16 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reproduction.datasets.fetching import FetchError
+from reproduction.fitting import warm_up
+from reproduction.paper import BEST, DATA_SETS
+from reproduction.sets import TrainingCut, check_public, paper_cut
 from sparsedensity import BranchSparseTree, Domain, LeafSparseTree, SparseRuleList
-from sparsedensity.errors import FetchError
-from sparsedensity.experiments.fitting import fit, warm_up
-from sparsedensity.experiments.names import BRANCH, LEAF, LIST
-from sparsedensity.experiments.paper import BEST, DATA_SETS, GRIDS
-from sparsedensity.experiments.sets import Cut, check_public, paper_cut
+from sparsedensity.evaluation import timed_fit
+from sparsedensity.evaluation.methods import BRANCH, LEAF, LIST, paper_methods
 
 if TYPE_CHECKING:
-    from sparsedensity.experiments.study import Setting
+    from reproduction.study import Setting
 
 METHODS = {"leaf": LEAF, "branch": BRANCH, "list": LIST}
 QUICK = ("balance", "titanic")
@@ -100,15 +101,15 @@ def combinations(method: str) -> list[dict[str, int]]:
     >>> combinations("branch")
     [{'expected_branches': 2}, {'expected_branches': 3}]
     """
-    names, values = zip(*GRIDS[method].items(), strict=True)
-    return [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*values)]
+    grid = paper_methods()[METHODS[method]].grid
+    return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*grid.values())]
 
 
 def _grids_of(name: str, setting: Setting) -> Iterator[Grid]:
     """All parameter searches of one set; the table is read only if one of them is not finished."""
-    table: list[Cut] = []
+    table: list[TrainingCut] = []
 
-    def read() -> Cut:
+    def read() -> TrainingCut:
         if not table:
             setting.say("compiling")
             warm_up(setting.jobs)
@@ -121,18 +122,18 @@ def _grids_of(name: str, setting: Setting) -> Iterator[Grid]:
         yield Grid(name, method, tuple(Tried(**one) for one in found["tried"]), found["stands_in"])
 
 
-def _search(table: Cut, method: str, setting: Setting) -> dict[str, Any]:
+def _search(table: TrainingCut, method: str, setting: Setting) -> dict[str, Any]:
     seconds = QUICK_SECONDS if setting.quick else SECONDS
     tried = []
     for parameters in combinations(method):
         model = estimator(method, table.domain, parameters, seconds, setting.jobs)
         setting.say(f"{table.name}, {METHODS[method]}, {_said(parameters)}")
-        fitted = fit(model, table.train)
+        fitted = timed_fit(model, table.train)
         tried.append(_tried(parameters, fitted.model, fitted.seconds, table)._asdict())
     return {"tried": tried, "stands_in": table.stands_in}
 
 
-def _tried(parameters: dict[str, int], model: Any, seconds: float, table: Cut) -> Tried:
+def _tried(parameters: dict[str, int], model: Any, seconds: float, table: TrainingCut) -> Tried:
     found = model.search_
     return Tried(
         parameters,

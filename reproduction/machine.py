@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from sparsedensity.version import __version__
+import sparsedensity
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "polars", "matplotlib", "mlpack")
 CPUINFO = Path("/proc/cpuinfo")
@@ -18,7 +18,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine, the versions on it, and the commit of this library where it is a checkout."""
+    """A machine, the versions on it, and the commit of the checkout."""
 
     processor: str
     cores: int
@@ -46,7 +46,7 @@ class Machine:
             cores=cores(),
             system=f"{platform.system()} {platform.machine()}",
             python=platform.python_version(),
-            sparsedensity=__version__,
+            sparsedensity=sparsedensity.__version__,
             commit=commit(),
             libraries=tuple(_installed()),
         )
@@ -73,16 +73,16 @@ def commit() -> str:
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:  # another project's checkout around us
         return ""
     found = _git(here.parent, "rev-parse", "--short=10", "HEAD") or ""
-    changed = _git(here.parent.parent, "status", "--porcelain", "--untracked-files=no", ".")
+    changed = _git(here.parent.parent, "status", "--porcelain", "--untracked-files=no", "src", "reproduction")
     return f"{found} with changes" if found and changed else found
 
 
 def source() -> str:
-    """A word for the source of this library as it is on the disk, committed or not."""
-    package = Path(__file__).resolve().parent.parent
+    """A word for the source of the library and of its studies as they are on the disk, committed or not."""
     digest = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
-        digest.update(f"{file.relative_to(package).as_posix()}\n".encode() + file.read_bytes())
+    for package in (Path(sparsedensity.__file__).parent, Path(__file__).parent):
+        for file in sorted(package.rglob("*.py")):
+            digest.update(f"{file.relative_to(package).as_posix()}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -8,9 +8,9 @@ from importlib.resources import files
 
 from markupsafe import Markup, escape
 
-from sparsedensity.experiments import charts
-from sparsedensity.experiments.study import Column
-from sparsedensity.experiments.writing import Figure, Saved, csv_name
+from reproduction import charts
+from reproduction.study import StudyColumn
+from reproduction.writing import DrawnFigure, SavedStudy, csv_name
 from sparsedensity.report.html import fill_text
 
 TITLE = "The paper, reproduced"
@@ -18,9 +18,9 @@ POINT = 96 / 72
 """Pixels of a point, in which matplotlib measures."""
 
 
-def render(studies: Sequence[Saved]) -> str:
+def render(studies: Sequence[SavedStudy]) -> str:
     """The page."""
-    template = files("sparsedensity.experiments").joinpath("page.html").read_text(encoding="utf-8")
+    template = files("reproduction").joinpath("page.html").read_text(encoding="utf-8")
     return fill_text(
         template,
         filters={"drawing": _drawing, "width": _width, "look": _look, "file": _file},
@@ -31,7 +31,7 @@ def render(studies: Sequence[Saved]) -> str:
     )
 
 
-def _drawing(figure: Figure) -> Markup:
+def _drawing(figure: DrawnFigure) -> Markup:
     """A figure that may stand in a page as it is: both renderers escape every text."""
     drawn = figure.themed
     if figure.is_chart:
@@ -39,18 +39,18 @@ def _drawing(figure: Figure) -> Markup:
     return Markup(drawn)  # noqa: S704
 
 
-def _width(figure: Figure) -> int:
+def _width(figure: DrawnFigure) -> int:
     """The width in pixels at which a chart was drawn."""
     found = re.search(r'width="([\d.]+)pt"', figure.svg)
     return round(float(found[1]) * POINT) if found else 0
 
 
-def _look(column: Column) -> Markup:
+def _look(column: StudyColumn) -> Markup:
     classes = [*(["words"] if column.kind == "text" else []), *(["quoted"] if column.paper else [])]
     return Markup(f' class="{" ".join(classes)}"') if classes else Markup()  # noqa: S704 our own words
 
 
-def _file(study: Saved, table: int) -> str:
+def _file(study: SavedStudy, table: int) -> str:
     return csv_name(study.name, study.tables[table], table)
 
 

@@ -7,12 +7,17 @@ from importlib.util import find_spec
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.estimators.evidence import standard_error
-from sparsedensity.experiments.evaluation import Evaluation, Fold, Method, evaluate, paper_methods
-from sparsedensity.experiments.methods import LEAF_SIZES, reference_methods
-from sparsedensity.experiments.mlpack_tree import MlpackTree
-from sparsedensity.experiments.names import MLPACK
-from sparsedensity.experiments.study import Chart, Column, Panel, Series, Setting, Table
+from reproduction.study import Chart, Panel, Series, Setting, StudyColumn, StudyTable
+from sparsedensity.evaluation import (
+    CrossValidation,
+    Evaluation,
+    FoldScore,
+    Method,
+    MlpackTree,
+    evaluate,
+    standard_error,
+)
+from sparsedensity.evaluation.methods import LEAF_SIZES, MLPACK, paper_methods, reference_methods
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +34,7 @@ class Performance(NamedTuple):
     """What an evaluation found, as a study shows it."""
 
     evaluation: Evaluation
-    tables: tuple[Table, Table]
+    tables: tuple[StudyTable, StudyTable]
     chart: Chart
 
     def per_row(self, method: str) -> list[float]:
@@ -46,7 +51,7 @@ class Performance(NamedTuple):
 def performance(setting: Setting, name: str, frame: pl.DataFrame, search: str = "auto") -> Performance:
     """Cross-validate the paper's methods with its grids, nested."""
     folds = QUICK_FOLDS if setting.quick else FOLDS
-    keep = setting.kept.beside(f"{name}-folds")
+    keep = setting.parts.beside(f"{name}-folds")
     methods = _methods(search, setting.quick)
     what = f"cross-validating {name}"
 
@@ -54,10 +59,10 @@ def performance(setting: Setting, name: str, frame: pl.DataFrame, search: str = 
         setting.say(f"{what}, {done} of {of} folds")
 
     def compute() -> dict[str, Any]:
-        options: dict[str, Any] = {"folds": folds, "inner": folds, "seed": 0, "jobs": setting.jobs, "keep": keep}
-        return {"folds": [asdict(fold) for fold in evaluate(frame, methods, **options, progress=tell).folds]}
+        cv = CrossValidation(folds, inner=folds, jobs=setting.jobs)
+        return {"folds": [asdict(fold) for fold in evaluate(frame, methods, cv, keep=keep, progress=tell).folds]}
 
-    found = Evaluation(tuple(Fold(**fold) for fold in setting.part(what, compute)["folds"]))
+    found = Evaluation(tuple(FoldScore(**fold) for fold in setting.part(what, compute)["folds"]))
     return Performance(found, (_summary(found), _every_fold(found)), _chart(name, found))
 
 
@@ -78,7 +83,7 @@ def _methods(search: str, quick: bool) -> dict[str, Method]:
     return methods | reference_methods()
 
 
-def _summary(found: Evaluation) -> Table:
+def _summary(found: Evaluation) -> StudyTable:
     rows = []
     for method in found.methods:
         own = found.of(method)
@@ -95,11 +100,11 @@ def _summary(found: Evaluation) -> Table:
         )
     rows.sort(key=lambda row: -row[2])
     columns = (
-        Column("method"),
-        Column("leaves", "number", 1),
-        Column("held-out log-likelihood per row", "number", 4),
-        Column("standard error", "number", 4),
-        Column("seconds, all folds and parameters", "number", 1),
+        StudyColumn("method"),
+        StudyColumn("leaves", "number", 1),
+        StudyColumn("held-out log-likelihood per row", "number", 4),
+        StudyColumn("standard error", "number", 4),
+        StudyColumn("seconds, all folds and parameters", "number", 1),
     )
     notes = [
         (
@@ -113,10 +118,10 @@ def _summary(found: Evaluation) -> Table:
             "mlpack's DET chooses from 6 of the paper's 18 pairs of leaf sizes, to save time: all sizes up to which a "
             "leaf is not split, each with leaves of one row and more."
         )
-    return Table("methods", "Held-out likelihood and sparsity", columns, tuple(rows), tuple(notes))
+    return StudyTable("methods", "Held-out likelihood and sparsity", columns, tuple(rows), tuple(notes))
 
 
-def _every_fold(found: Evaluation) -> Table:
+def _every_fold(found: Evaluation) -> StudyTable:
     rows = tuple(
         (
             fold.method,
@@ -129,14 +134,14 @@ def _every_fold(found: Evaluation) -> Table:
         for fold in found.folds
     )
     columns = (
-        Column("method"),
-        Column("fold", "whole"),
-        Column("parameters chosen by the inner folds"),
-        Column("leaves", "whole"),
-        Column("log-likelihood of the test rows", "number", 2),
-        Column("test rows", "whole"),
+        StudyColumn("method"),
+        StudyColumn("fold", "whole"),
+        StudyColumn("parameters chosen by the inner folds"),
+        StudyColumn("leaves", "whole"),
+        StudyColumn("log-likelihood of the test rows", "number", 2),
+        StudyColumn("test rows", "whole"),
     )
-    return Table("folds", "Every fold", columns, rows)
+    return StudyTable("folds", "Every fold", columns, rows)
 
 
 def _chart(name: str, found: Evaluation) -> Chart:
@@ -148,5 +153,5 @@ def _chart(name: str, found: Evaluation) -> Chart:
         x = tuple(fold.leaves * (1 + aside / 5) if wide else fold.leaves + aside for fold in own)
         series.append(Series(method, x, tuple(fold.log_likelihood for fold in own)))
     panel = Panel("", "leaves", "log-likelihood of the test rows", tuple(series), log_x=wide)
-    words = "One dot a fold, moved a little sideways so that methods can be told apart. Up and left is better."
+    words = "One dot per fold, moved a little sideways so that methods can be told apart. Up and left is better."
     return Chart(f"{name}-scatter", "Likelihood against sparsity", (panel,), words)

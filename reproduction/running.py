@@ -9,23 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sparsedensity.datasets.places import VARIABLE
+from reproduction import page, writing
+from reproduction.datasets.places import VARIABLE
+from reproduction.machine import Machine, source
+from reproduction.parts import Parts, fingerprint
+from reproduction.studies import STUDIES, study_of
+from reproduction.study import Setting
+from reproduction.writing import Foot, SavedStudy
 from sparsedensity.errors import DataError, SparseDensityError
-from sparsedensity.experiments import charts, page, writing
-from sparsedensity.experiments.fold_file import fingerprint
-from sparsedensity.experiments.kept import Kept
-from sparsedensity.experiments.machine import Machine, source
-from sparsedensity.experiments.studies import STUDIES, study_of
-from sparsedensity.experiments.study import Setting
-from sparsedensity.experiments.writing import Foot, Saved
 
 PAGE = "index.html"
 PARTS = "parts"
-"""The folder of finished parts, inside the folder of a reproduction."""
+"""The folder of finished parts, inside the folder of measurements."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """Which studies to run, and how."""
 
     names: tuple[str, ...]
@@ -46,13 +45,12 @@ class Skipped:
     why: str
 
 
-def reproduce(plan: Plan) -> Iterator[Saved | Skipped]:
+def reproduce(plan: StudyPlan) -> Iterator[SavedStudy | Skipped]:
     """Run studies one after another; each is written, and the page with it, before the next begins.
 
-    Where several are asked for, one whose data are not to be had is skipped. An earlier study in the folder that
+    If several are asked for, one whose data are not to be had is skipped. An earlier study in the folder that
     cannot be read is left off the page, and said at the end.
     """
-    charts.needed()
     machine = Machine.here()
     belongs = _belongs(plan, machine)
     begun: set[str] = set()
@@ -60,7 +58,7 @@ def reproduce(plan: Plan) -> Iterator[Saved | Skipped]:
         parts = STUDIES[name].parts or name
         file = plan.output / PARTS / f"{parts}.jsonl"
         try:
-            kept = Kept(file, belongs, fresh=plan.fresh and parts not in begun)
+            kept = Parts(file, belongs, fresh=plan.fresh and parts not in begun)
             begun.add(parts)
             yield _run(name, plan, machine, kept)
         except DataError as error:
@@ -74,18 +72,18 @@ def write_page(folder: Path) -> Path:
     """All studies that lie in a folder, on one page."""
     studies = saved_studies(folder)
     if not studies:
-        raise SparseDensityError(f"There is no study in {folder}. Run one: sparsedensity reproduce titanic.")
+        raise SparseDensityError(f"There is no study in {folder}. Run one: python -m reproduction titanic.")
     file = folder / PAGE
     file.write_text(page.render(studies), encoding="utf-8", newline="\n")
     return file
 
 
-def saved_studies(folder: Path) -> list[Saved]:
+def saved_studies(folder: Path) -> list[SavedStudy]:
     """Every study that lies in a folder and can be read, in the order of the page."""
-    return [found for found in _lying_in(folder) if isinstance(found, Saved)]
+    return [found for found in _lying_in(folder) if isinstance(found, SavedStudy)]
 
 
-def _lying_in(folder: Path) -> Iterator[Saved | Skipped]:
+def _lying_in(folder: Path) -> Iterator[SavedStudy | Skipped]:
     for name in STUDIES:
         try:
             found = writing.load(name, folder)
@@ -96,29 +94,29 @@ def _lying_in(folder: Path) -> Iterator[Saved | Skipped]:
                 yield found
 
 
-def command_of(name: str, plan: Plan) -> str:
+def command_of(name: str, plan: StudyPlan) -> str:
     """What a reader types to get the same, with the reader's own folder of tables.
 
-    >>> command_of("det", Plan(("det",), Path("out"), data=Path("tables"), jobs=2))
-    'sparsedensity reproduce det --jobs 2 --data FOLDER'
+    >>> command_of("det", StudyPlan(("det",), Path("out"), data=Path("tables"), jobs=2))
+    'python -m reproduction det --jobs 2 --data FOLDER'
     """
     options = {"--quick": plan.quick, f"--jobs {plan.jobs}": plan.jobs != 1, "--data FOLDER": plan.data is not None}
-    return " ".join(["sparsedensity reproduce", name, *(option for option, given in options.items() if given)])
+    return " ".join(["python -m reproduction", name, *(option for option, given in options.items() if given)])
 
 
-def _belongs(plan: Plan, machine: Machine) -> dict[str, Any]:
-    """All that a finished part depends on: it is used again only where nothing of this is different."""
+def _belongs(plan: StudyPlan, machine: Machine) -> dict[str, Any]:
+    """All that a finished part depends on: it is used again only if nothing of this is different."""
     data = plan.data and plan.data.resolve()
     return {
         **machine.saved(),
         "source": source(),
         "quick": plan.quick,
         "jobs": plan.jobs,
-        "data": fingerprint(str(data), os.environ.get(VARIABLE)),
+        "data": fingerprint([str(data), os.environ.get(VARIABLE)]),
     }
 
 
-def _run(name: str, plan: Plan, machine: Machine, kept: Kept) -> Saved:
+def _run(name: str, plan: StudyPlan, machine: Machine, kept: Parts) -> SavedStudy:
     begin = time.perf_counter()
     study = study_of(name)(Setting(kept, plan.data, plan.quick, plan.jobs, lambda what: plan.say(f"{name}: {what}")))
     seconds = time.perf_counter() - begin + kept.seconds_before

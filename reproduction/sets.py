@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sparsedensity import Domain, datasets
-from sparsedensity.errors import FetchError
-from sparsedensity.experiments.paper import DATA_SETS
+from reproduction import datasets
+from reproduction.datasets.fetching import FetchError
+from reproduction.paper import DATA_SETS
+from sparsedensity import Domain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,7 @@ ORDERED = ("compas", "coco_thing")
 """The sets whose published files say which rows are for training: those come first."""
 
 
-class Cut(NamedTuple):
+class TrainingCut(NamedTuple):
     """A table, cut as the paper cut it."""
 
     name: str
@@ -26,10 +27,10 @@ class Cut(NamedTuple):
     validation: pl.DataFrame
     domain: Domain
     stands_in: str
-    """What it is, where it is not the paper's table; else empty."""
+    """What it is if it is not the paper's table; else empty."""
 
 
-def paper_cut(name: str, folder: Path | None, seed: int = 0) -> Cut:
+def paper_cut(name: str, folder: Path | None, seed: int = 0) -> TrainingCut:
     """One of the paper's sets, cut after as many training rows as the paper's; shuffled before, but for `ORDERED`.
 
     >>> car = paper_cut("car", None)
@@ -39,28 +40,27 @@ def paper_cut(name: str, folder: Path | None, seed: int = 0) -> Cut:
     frame, stands_in = paper_table(name, folder)
     rows = frame if name in ORDERED else frame.sample(fraction=1.0, shuffle=True, seed=seed)
     cut = DATA_SETS[name].train_rows
-    return Cut(name, rows[:cut], rows[cut:], Domain.infer(frame), stands_in)
+    return TrainingCut(name, rows[:cut], rows[cut:], Domain.infer(frame), stands_in)
 
 
 def paper_table(name: str, folder: Path | None) -> tuple[pl.DataFrame, str]:
     """One of the paper's sets, or what stands in for it with a word on what that is."""
     check_public(name)
     described = DATA_SETS[name]
-    if described.name is not None:
+    if described.loaded is not None:
         try:
-            frame = datasets.load(described.name, folder)
-            return frame[: described.options.get("rows", frame.height)], ""
+            return datasets.load(described.loaded, folder, described.first_rows), ""
         except FetchError:
             if described.stand_in is None:
                 raise
     assert described.stand_in is not None
-    why = "the table is private" if described.name is None else "the published file is not here"
-    frame = datasets.load(described.stand_in, None, **described.options)
+    why = "the table is private" if described.loaded is None else "the published file is not here"
+    frame = datasets.load(described.stand_in, rows=described.first_rows)
     return frame, f"{described.stand_in}, rows of a known truth, because {why}"
 
 
 def check_public(name: str) -> None:
     """Refuse a set that is not to be had anywhere, in one sentence."""
     described = DATA_SETS[name]
-    if described.name is None and described.stand_in is None:
+    if described.loaded is None and described.stand_in is None:
         raise FetchError(f"{described.title}: the paper's table is not public.")

@@ -3,8 +3,8 @@
 A study is a function from a :class:`Setting` to a :class:`Study`: sentences computed from the numbers, tables with the
 paper's numbers beside ours, charts and pictures of models. It draws and writes nothing; :mod:`.writing` does.
 
->>> seconds = Column("seconds", "number", digits=2)
->>> Table("times", "What it took", (Column("set"), seconds), (("car", 0.31),)).cell(0, 1)
+>>> seconds = StudyColumn("seconds", "number", digits=2)
+>>> StudyTable("times", "What it took", (StudyColumn("set"), seconds), (("car", 0.31),)).cell(0, 1)
 '0.31'
 """
 
@@ -14,21 +14,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from reproduction.parts import Parts
 from sparsedensity.errors import ParameterError
-from sparsedensity.experiments.kept import Kept
 
-if TYPE_CHECKING:
-    from sparsedensity.report.model import Report
-
-Cell = str | int | float | bool | None
+CellValue = str | int | float | bool | None
 Kind = Literal["text", "whole", "number", "share"]
 MARK = "–"
 """What stands where there is no number."""
 
 
-class Column(NamedTuple):
+class StudyColumn(NamedTuple):
     """A column of a table: what it is called, what is in it, and whether the paper printed it."""
 
     title: str
@@ -41,13 +38,13 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """Rows under typed columns, with words on what differs and why."""
 
     name: str
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[StudyColumn, ...]
+    rows: tuple[tuple[CellValue, ...], ...]
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -98,12 +95,12 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ModelPicture:
     """A fitted model, to be drawn as models are drawn everywhere."""
 
     name: str
     title: str
-    report: Report = field(repr=False)
+    model: Any = field(repr=False)
     words: str = ""
 
 
@@ -117,15 +114,15 @@ class Study:
     """What was done, in a sentence or two."""
     sentences: tuple[str, ...]
     """What came out, computed from the numbers."""
-    tables: tuple[Table, ...]
-    figures: tuple[Chart | Picture, ...] = ()
+    tables: tuple[StudyTable, ...]
+    figures: tuple[Chart | ModelPicture, ...] = ()
 
 
 @dataclass(frozen=True)
 class Setting:
     """How a study is run."""
 
-    kept: Kept
+    parts: Parts
     data: Path | None = None
     """A folder of published tables."""
     quick: bool = False
@@ -137,10 +134,10 @@ class Setting:
     def part(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """A finished part of a study from an earlier run, or computed now and kept."""
         self.say(name)
-        return self.kept.part(name, compute)
+        return self.parts.part(name, compute)
 
 
-def in_words(value: Cell, column: Column) -> str:
+def in_words(value: CellValue, column: StudyColumn) -> str:
     """A cell as it is read."""
     if value is None:
         return MARK
@@ -153,7 +150,7 @@ def in_words(value: Cell, column: Column) -> str:
     return {math.inf: "∞", -math.inf: "−∞"}.get(value, MARK)
 
 
-def _number(value: float, column: Column) -> str:
+def _number(value: float, column: StudyColumn) -> str:
     if column.kind == "whole":
         return f"{value:,.0f}"
     if column.kind == "share":

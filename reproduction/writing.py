@@ -7,16 +7,16 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from matplotlib import pyplot
+
+from reproduction import charts
+from reproduction.machine import Machine
+from reproduction.study import Chart, ModelPicture, Study, StudyColumn, StudyTable
 from sparsedensity.errors import SparseDensityError
-from sparsedensity.experiments import charts
-from sparsedensity.experiments.machine import Machine
-from sparsedensity.experiments.study import Chart, Column, Picture, Study, Table
-from sparsedensity.extras import need
-from sparsedensity.report import plot, svg
 
 PAPER = "paper"
 """The word in front of whatever the paper printed."""
@@ -36,7 +36,7 @@ class Foot:
 
 
 @dataclass(frozen=True)
-class Figure:
+class DrawnFigure:
     """A figure that lies in the folder."""
 
     name: str
@@ -52,23 +52,23 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedStudy:
     """A study as it lies in the folder."""
 
     name: str
     title: str
     about: str
     sentences: tuple[str, ...]
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...]
+    tables: tuple[StudyTable, ...]
+    figures: tuple[DrawnFigure, ...]
     foot: Foot
 
 
-def save(study: Study, foot: Foot, folder: Path) -> Saved:
+def save(study: Study, foot: Foot, folder: Path) -> SavedStudy:
     """Write everything that tells of a study into a folder."""
     figures = tuple(map(_drawn, study.figures))
     sentences = tuple(re.sub(r"(?<=[\s(])-(?=\d)", "−", sentence) for sentence in study.sentences)
-    saved = Saved(study.name, study.title, study.about, sentences, study.tables, figures, foot)
+    saved = SavedStudy(study.name, study.title, study.about, sentences, study.tables, figures, foot)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in _files(study, saved):
@@ -78,7 +78,7 @@ def save(study: Study, foot: Foot, folder: Path) -> Saved:
     return saved
 
 
-def load(name: str, folder: Path) -> Saved | None:
+def load(name: str, folder: Path) -> SavedStudy | None:
     """A study that was written earlier; None if it was not."""
     file = folder / f"{name}.json"
     if not file.exists():
@@ -89,12 +89,12 @@ def load(name: str, folder: Path) -> Saved | None:
         raise SparseDensityError(f"{file} is not a study of this version ({error}). Run it again.") from None
 
 
-def as_markdown(saved: Saved) -> str:
+def as_markdown(saved: SavedStudy) -> str:
     """A study in Markdown, its figures beside it."""
     return "\n".join(markdown_lines(saved, f"# {saved.title}", "##", ""))
 
 
-def markdown_lines(saved: Saved, heading: str, below: str, pictures: str) -> Iterator[str]:
+def markdown_lines(saved: SavedStudy, heading: str, below: str, pictures: str) -> Iterator[str]:
     """A study under a heading, its figures in a folder."""
     yield from (heading, "", saved.about, "")
     yield from (f"* {sentence}" for sentence in saved.sentences)
@@ -110,7 +110,7 @@ def markdown_lines(saved: Saved, heading: str, below: str, pictures: str) -> Ite
     yield from ("", f"Measured by {saved.foot}", "")
 
 
-def table_lines(table: Table) -> Iterator[str]:
+def table_lines(table: StudyTable) -> Iterator[str]:
     """A table in Markdown."""
     yield _row(map(heading, table.columns))
     yield _row("---" if column.kind == "text" else "--:" for column in table.columns)
@@ -118,12 +118,12 @@ def table_lines(table: Table) -> Iterator[str]:
         yield _row(table.cell(i, j) for j in range(len(table.columns)))
 
 
-def heading(column: Column) -> str:
+def heading(column: StudyColumn) -> str:
     """What stands above a column."""
     return f"{PAPER}: {column.title}" if column.paper else column.title
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: StudyTable) -> str:
     """A table for programs: numbers in full."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -132,12 +132,12 @@ def as_csv(table: Table) -> str:
     return file.getvalue()
 
 
-def csv_name(study: str, table: Table, place: int) -> str:
+def csv_name(study: str, table: StudyTable, place: int) -> str:
     """The file of a table: the first is called as its study."""
     return f"{study}.csv" if place == 0 else f"{study}-{table.name}.csv"
 
 
-def _files(study: Study, saved: Saved) -> Iterator[tuple[str, str | bytes]]:
+def _files(study: Study, saved: SavedStudy) -> Iterator[tuple[str, str | bytes]]:
     for i, table in enumerate(study.tables):
         yield csv_name(study.name, table, i), as_csv(table)
     for own, figure in zip(study.figures, saved.figures, strict=True):
@@ -147,18 +147,18 @@ def _files(study: Study, saved: Saved) -> Iterator[tuple[str, str | bytes]]:
     yield f"{study.name}.json", json.dumps(_as_json(saved), indent=1, ensure_ascii=False)
 
 
-def _drawn(figure: Chart | Picture) -> Figure:
+def _drawn(figure: Chart | ModelPicture) -> DrawnFigure:
     if isinstance(figure, Chart):
-        return Figure(figure.name, figure.title, figure.words, True, charts.svg(figure))
-    return Figure(figure.name, figure.title, figure.words, False, svg.render(figure.report) + "\n")
+        return DrawnFigure(figure.name, figure.title, figure.words, True, charts.svg(figure))
+    return DrawnFigure(figure.name, figure.title, figure.words, False, figure.model.to_svg() + "\n")
 
 
-def _photograph(picture: Picture) -> bytes:
+def _photograph(picture: ModelPicture) -> bytes:
     """The picture of a model as PNG."""
     file = io.BytesIO()
-    figure = plot.render(picture.report).figure
+    figure = picture.model.plot().figure
     figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
-    need("matplotlib.pyplot", charts.PURPOSE).close(figure)
+    pyplot.close(figure)
     return file.getvalue()
 
 
@@ -166,52 +166,24 @@ def _row(cells: Any) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _as_json(saved: Saved) -> dict[str, Any]:
-    foot = saved.foot
-    return {
-        "name": saved.name,
-        "title": saved.title,
-        "about": saved.about,
-        "sentences": list(saved.sentences),
-        "tables": [
-            {
-                "name": table.name,
-                "title": table.title,
-                "columns": [column._asdict() for column in table.columns],
-                "rows": [list(row) for row in table.rows],
-                "notes": list(table.notes),
-            }
-            for table in saved.tables
-        ],
-        "figures": [
-            {"name": figure.name, "title": figure.title, "words": figure.words, "is_chart": figure.is_chart}
-            for figure in saved.figures
-        ],
-        "foot": {
-            "command": foot.command,
-            "seconds": foot.seconds,
-            "machine": foot.machine.saved(),
-            "quick": foot.quick,
-        },
-    }
+def _as_json(saved: SavedStudy) -> dict[str, Any]:
+    """A study as JSON takes it; the drawings lie beside it."""
+    whole = asdict(saved)
+    for figure in whole["figures"]:
+        del figure["svg"]
+    return whole
 
 
-def _saved_of(read: dict[str, Any], folder: Path) -> Saved:
-    foot = read["foot"]
-    return Saved(
-        read["name"],
-        read["title"],
-        read["about"],
-        tuple(read["sentences"]),
-        tuple(_table_of(table) for table in read["tables"]),
-        tuple(
-            Figure(**figure, svg=(folder / f"{figure['name']}.svg").read_text(encoding="utf-8"))
-            for figure in read["figures"]
-        ),
-        Foot(foot["command"], foot["seconds"], Machine.of(foot["machine"]), foot["quick"]),
-    )
+def _saved_of(read: dict[str, Any], folder: Path) -> SavedStudy:
+    foot = Foot(**{**read["foot"], "machine": Machine.of(read["foot"]["machine"])})
+    figures = [
+        DrawnFigure(**figure, svg=(folder / f"{figure['name']}.svg").read_text(encoding="utf-8"))
+        for figure in read["figures"]
+    ]
+    tables, sentences = map(_table_of, read["tables"]), read["sentences"]
+    return SavedStudy(read["name"], read["title"], read["about"], tuple(sentences), tuple(tables), tuple(figures), foot)
 
 
-def _table_of(read: dict[str, Any]) -> Table:
-    columns = tuple(Column(**column) for column in read["columns"])
-    return Table(read["name"], read["title"], columns, tuple(map(tuple, read["rows"])), tuple(read["notes"]))
+def _table_of(read: dict[str, Any]) -> StudyTable:
+    columns = tuple(StudyColumn(*column) for column in read["columns"])
+    return StudyTable(read["name"], read["title"], columns, tuple(map(tuple, read["rows"])), tuple(read["notes"]))

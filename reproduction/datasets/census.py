@@ -1,4 +1,4 @@
-"""Something like the US Census of 1990, where the real file is absent: its columns, its values, a truth we know.
+"""Something like the US Census of 1990, if the real file is absent: its columns, its values, a truth we know.
 
 The names and the values are those of UCI's set: 68 features, 396 values. The rows are not people: they are drawn from
 a density tree whose every split parts the common answers to a question, nine in ten, from the others. Inside a leaf all
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsedensity.datasets.generated import Truth, check_count, check_seed
-from sparsedensity.domain import Domain, Feature
+from sparsedensity import Domain, Feature
+from sparsedensity.datasets import Truth
+from sparsedensity.datasets.generated import check_count, check_seed
 from sparsedensity.structures import Tree
-from sparsedensity.structures.tree import Split
-from sparsedensity.table import Codes
 
 CENSUS_ROWS = 2_458_285
 COMMON_SHARE = (8.0, 1.0)
@@ -61,7 +62,7 @@ def census_like(rows: int = CENSUS_ROWS, seed: int = 0, leaves: int = 400) -> Tr
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> tuple[Tree, list[float]]:
     """Split the leaf of most mass on a random feature, into its common values and the others, again and again."""
     allowed = [{feature: np.arange(size) for feature, size in enumerate(domain.sizes)}]
-    splits: list[Split] = [None]
+    splits: list[Any] = [None]
     order = itertools.count()
     heap = [(-1.0, next(order), 0)]
     while len(heap) < leaves:
@@ -80,7 +81,7 @@ def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> tuple[Tree, 
     return tree, [-mass for mass, _, _ in sorted(heap, key=lambda leaf: tree.leaf_number[leaf[2]])]
 
 
-def _draw(tree: Tree, probabilities: list[float], rows: int, rng: np.random.Generator) -> Codes:
+def _draw(tree: Tree, probabilities: list[float], rows: int, rng: np.random.Generator) -> NDArray[Any]:
     """Rows leaf by leaf, then shuffled: a leaf is a box, so that all its rows and columns are drawn at once."""
     codes = np.empty((rows, len(tree.domain)), tree.domain.code_type)
     ends = np.cumsum(rng.multinomial(rows, probabilities))

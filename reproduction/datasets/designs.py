@@ -6,7 +6,7 @@ out, nothing is left but the design: the density is uniform, and one leaf says s
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -64,9 +64,5 @@ def nursery() -> pl.DataFrame:
 
 def _every_combination(values: Mapping[str, Sequence[object]]) -> pl.DataFrame:
     """The full factorial of named values, the last column fastest."""
-    rows, each = math.prod(map(len, values.values())), math.prod(map(len, values.values()))
-    columns = {}
-    for name, known in values.items():
-        each //= len(known)
-        columns[name] = pl.Series(known).gather(pl.int_range(rows, eager=True) // each % len(known))
-    return pl.DataFrame(columns)
+    columns = (pl.DataFrame({name: known}) for name, known in values.items())
+    return functools.reduce(lambda left, right: left.join(right, how="cross"), columns)

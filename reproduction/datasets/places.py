@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import polars as pl
+import pooch
 
-from sparsedensity.datasets.prepare import typed
-from sparsedensity.datasets.published import File, Form, Published
+from reproduction.datasets.prepare import typed
+from reproduction.datasets.published import PublishedFile, PublishedForm, PublishedSet
 from sparsedensity.errors import DataError
 
 VARIABLE = "SPARSEDENSITY_DATA"
@@ -28,12 +28,12 @@ PREPARED_ENDINGS = (".parquet", ".csv.gz", ".csv")
 
 
 @dataclass(frozen=True)
-class Found:
+class LocalFiles:
     """A published set on this machine: its prepared table, or the files of one of its forms."""
 
-    record: Published
+    record: PublishedSet
     paths: tuple[Path, ...]
-    form: Form | None = None
+    form: PublishedForm | None = None
 
     def read(self, called: str | None = None) -> pl.DataFrame:
         """The table, checked; what is wrong with it is said of the files, or of what they are called."""
@@ -53,7 +53,7 @@ class Found:
         (path,) = self.paths
         return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
 
-    def _from(self, form: Form) -> pl.DataFrame:
+    def _from(self, form: PublishedForm) -> pl.DataFrame:
         with ExitStack() as stack:
             files = [
                 stack.enter_context(_opened(path, file)) for path, file in zip(self.paths, form.files, strict=True)
@@ -61,50 +61,37 @@ class Found:
             return form.prepare(*files)
 
 
-def places(folder: str | Path | None = None) -> tuple[Path, ...]:
+def places(folder: Path | None = None) -> tuple[Path, ...]:
     """The folders in which a published set is looked for, in this order."""
     named = (folder, os.environ.get(VARIABLE))
-    return (*(Path(place).expanduser() for place in named if place), cache_folder())
+    return (*(Path(place).expanduser() for place in named if place), pooch.os_cache("sparsedensity"))
 
 
-def home(folder: str | Path | None = None) -> Path:
+def home(folder: Path | None = None) -> Path:
     """The first of those folders that can be written: what is fetched is kept there."""
     where = places(folder)
     return next((place for place in where if _writable(place)), where[-1])
 
 
-def cache_folder(system: str = sys.platform, variables: Mapping[str, str] = os.environ) -> Path:
-    """Where this kind of machine keeps what can be had again.
-
-    >>> cache_folder("linux", {"XDG_CACHE_HOME": "/home/me/.cache"}).as_posix()
-    '/home/me/.cache/sparsedensity'
-    """
-    if system == "win32":
-        return Path(variables.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "sparsedensity" / "Cache"
-    if system == "darwin":
-        return Path.home() / "Library" / "Caches" / "sparsedensity"
-    return Path(variables.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sparsedensity"
-
-
-def find(record: Published, where: tuple[Path, ...]) -> Found | None:
+def find(record: PublishedSet, where: tuple[Path, ...]) -> LocalFiles | None:
     """The first place that has a set, prepared or in a published form."""
     for place in where:
         for ending in PREPARED_ENDINGS:
             if _is_file(path := place / f"{record.name}{ending}"):
-                return Found(record, (path,))
+                return LocalFiles(record, (path,))
         for form in record.forms:
             if found := find_form(record, form, place):
                 return found
     return None
 
 
-def find_form(record: Published, form: Form, place: Path) -> Found | None:
+def find_form(record: PublishedSet, form: PublishedForm, place: Path) -> LocalFiles | None:
     """A set in one of its forms, if all files of the form are there."""
     paths = tuple(path for file in form.files if (path := _first(place, file)))
-    return Found(record, paths, form) if len(paths) == len(form.files) else None
+    return LocalFiles(record, paths, form) if len(paths) == len(form.files) else None
 
 
-def wanted(record: Published) -> str:
+def wanted(record: PublishedSet) -> str:
     """What a person would have to put into a folder, in words."""
     forms = [" and ".join(file.name for file in form.files) for form in record.forms]
     return ", or ".join((*forms, f"{record.name}.csv.gz"))
@@ -120,7 +107,7 @@ def _writable(place: Path) -> bool:
         return False
 
 
-def _first(place: Path, file: File) -> Path | None:
+def _first(place: Path, file: PublishedFile) -> Path | None:
     return next((place / name for name in file.names if _is_file(place / name)), None)
 
 
@@ -133,7 +120,7 @@ def _is_file(path: Path) -> bool:
 
 
 @contextmanager
-def _opened(path: Path, file: File) -> Iterator[IO[bytes]]:
+def _opened(path: Path, file: PublishedFile) -> Iterator[IO[bytes]]:
     """A published file, by itself or in an archive."""
     if path.suffix != ".zip":
         with path.open("rb") as plain:

@@ -16,8 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sparsedensity.datasets.census import SIZES
-from sparsedensity.table import Floats
+from reproduction.datasets.census import SIZES
 
 BINS = 10
 
@@ -116,7 +115,7 @@ def us_census_1990(file: IO[bytes]) -> pl.DataFrame:
 
 
 def coco_thing(train: IO[bytes], validation: IO[bytes]) -> pl.DataFrame:
-    """One row an image, one column a category: 1 where the image has an instance of it.
+    """One row per image, one column per category: 1 if the image has an instance of it.
 
     Training images come first, each half by number; images without any instance are left out.
     """
@@ -128,7 +127,7 @@ def typed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(map(_typed, frame))
 
 
-def cut(values: Floats, bins: int = BINS) -> NDArray[np.int64]:
+def cut(values: NDArray[np.float64], bins: int = BINS) -> NDArray[np.int64]:
     """The number of the bin of every value, in bins of equal width: the codes of ``pandas.cut(values, bins)``.
 
     >>> cut(np.array([0.0, 0.1, 5.0, 5.1, 10.0])).tolist()

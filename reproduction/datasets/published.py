@@ -1,7 +1,7 @@
 """The sets that others published: what they are, whose they are, where their files lie, and what must come out.
 
 A record is all there is to a set. Its *forms* are the ways in which it may arrive: the files of a form, and the
-function of :mod:`sparsedensity.datasets.prepare` that makes the paper's table of them. What comes out is held against
+function of :mod:`reproduction.datasets.prepare` that makes the paper's table of them. What comes out is held against
 the counts that the paper prints and against the digest of a copy that has them.
 """
 
@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 import polars as pl
 
-from sparsedensity.datasets import prepare
-from sparsedensity.datasets.digest import digest
+from reproduction.datasets import prepare
+from reproduction.datasets.digest import digest
 
 UCI = "https://archive.ics.uci.edu"
 UCI_OLD = f"{UCI}/ml/machine-learning-databases"
@@ -24,7 +24,7 @@ CC_BY = "CC BY 4.0"
 
 
 @dataclass(frozen=True)
-class File:
+class PublishedFile:
     """A published file, and where it is to be had: by itself, or inside a zip archive."""
 
     name: str
@@ -37,15 +37,15 @@ class File:
 
 
 @dataclass(frozen=True)
-class Form:
+class PublishedForm:
     """Files, each with as many addresses as the others, and what the paper's table is made with."""
 
-    files: tuple[File, ...]
+    files: tuple[PublishedFile, ...]
     prepare: Callable[..., pl.DataFrame]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class PublishedSet:
     """A published set."""
 
     name: str
@@ -60,8 +60,8 @@ class Published:
     pairs: int
     digest: str
     digest_rows: int | None = None
-    """How many rows the digest is of, where it is only known of the first."""
-    forms: tuple[Form, ...]
+    """How many rows the digest is of, if it is only known of the first."""
+    forms: tuple[PublishedForm, ...]
     stand_in: str | None = None
     """Something like it that is made on the spot."""
 
@@ -94,23 +94,23 @@ def file_name(address: str) -> str:
     return PurePosixPath(unquote(urlsplit(address).path)).name
 
 
-def _one_file(prepared_by: Callable[..., pl.DataFrame], name: str, *addresses: str) -> tuple[Form]:
-    return (Form((File(name, addresses),), prepared_by),)
+def _one_file(prepared_by: Callable[..., pl.DataFrame], name: str, *addresses: str) -> tuple[PublishedForm]:
+    return (PublishedForm((PublishedFile(name, addresses),), prepared_by),)
 
 
 COCO_ARCHIVE = "http://images.cocodataset.org/annotations/annotations_trainval2017.zip"
-COCO_FORM = Form(
-    tuple(File(f"instances_{part}2017.json", (COCO_ARCHIVE,)) for part in ("train", "val")), prepare.coco_thing
+COCO_FORM = PublishedForm(
+    tuple(PublishedFile(f"instances_{part}2017.json", (COCO_ARCHIVE,)) for part in ("train", "val")), prepare.coco_thing
 )
-CORELS_FORM = Form(
+CORELS_FORM = PublishedForm(
     tuple(
-        File(name, (f"{GITHUB}/nlarusstone/corels/master/data/{name}",))
+        PublishedFile(name, (f"{GITHUB}/nlarusstone/corels/master/data/{name}",))
         for name in ("compas_train.csv", "compas_test.csv")
     ),
     prepare.compas_of_corels,
 )
 RECORDS = (
-    Published(
+    PublishedSet(
         name="bank_full",
         title="UCI Bank Marketing",
         source=f"{UCI}/dataset/222/bank+marketing",
@@ -127,7 +127,7 @@ RECORDS = (
             f"{UCI_OLD}/00222/bank.zip",
         ),
     ),
-    Published(
+    PublishedSet(
         name="chess_krkp",
         title="UCI Chess, King-Rook vs. King-Pawn",
         source=f"{UCI}/dataset/22/chess+king+rook+vs+king+pawn",
@@ -144,19 +144,19 @@ RECORDS = (
             f"{UCI_OLD}/chess/king-rook-vs-king-pawn/kr-vs-kp.data",
         ),
     ),
-    Published(
+    PublishedSet(
         name="coco_thing",
         title="COCO 2017, which things are in an image",
         source="https://cocodataset.org",
         licence=CC_BY,
-        prepared="one column a category, without images that have no thing",
+        prepared="one column per category, without images that have no thing",
         rows=122218,
         columns=80,
         pairs=160,
         digest="84f4d93e8e3a5e3dcf99721a3052d5bc82df3e8f5899f633895f46724163f9e2",
         forms=(COCO_FORM,),
     ),
-    Published(
+    PublishedSet(
         name="compas",
         title="COMPAS, ProPublica's two-year file as CORELS has it",
         source="https://github.com/propublica/compas-analysis",
@@ -175,7 +175,7 @@ RECORDS = (
             ),
         ),
     ),
-    Published(
+    PublishedSet(
         name="heloc",
         title="FICO Home Equity Line of Credit",
         source="https://community.fico.com/s/explainable-machine-learning-challenge",
@@ -191,7 +191,7 @@ RECORDS = (
             f"{GITHUB}/csinva/imodels-data/master/data/fico/heloc_dataset_v1.csv",
         ),
     ),
-    Published(
+    PublishedSet(
         name="mushroom",
         title="UCI Mushroom",
         source=f"{UCI}/dataset/73/mushroom",
@@ -208,7 +208,7 @@ RECORDS = (
             f"{UCI_OLD}/mushroom/agaricus-lepiota.data",
         ),
     ),
-    Published(
+    PublishedSet(
         name="telco_churn",
         title="IBM Telco Customer Churn",
         source="https://github.com/IBM/telco-customer-churn-on-icp4d",
@@ -224,7 +224,7 @@ RECORDS = (
             f"{GITHUB}/IBM/telco-customer-churn-on-icp4d/master/data/Telco-Customer-Churn.csv",
         ),
     ),
-    Published(
+    PublishedSet(
         name="us_census_1990",
         title="UCI US Census Data (1990)",
         source=f"{UCI}/dataset/116/us+census+data+1990",

@@ -1,4 +1,4 @@
-"""The studies, one a file, each a function ``study`` from a setting to what was found.
+"""The studies, one per file, each a function ``study`` from a setting to what was found.
 
 >>> sorted(STUDIES)[:3]
 ['coco', 'consistency', 'crime']
@@ -11,27 +11,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from sparsedensity.experiments.study import Setting, Study
+    from reproduction.study import Setting, Study
 
 
-class Entry(NamedTuple):
+class StudyEntry(NamedTuple):
     """A study that can be asked for."""
 
     about: str
     parts: str = ""
-    """The file of finished parts, where two studies share one."""
+    """The file of finished parts, if two studies share one."""
 
 
 STUDIES = {
-    "titanic": Entry("the tree, the lists, and likelihood against sparsity for every method and fold"),
-    "lists": Entry("rule lists of the Titanic for 2, 4 and 7 expected rules, and shorter ones"),
-    "simulated": Entry("how often the tree of six leaves is found in half of the data"),
-    "crime": Entry("the housebreak story on data of known truth"),
-    "coco": Entry("the tree of the labels of COCO, and its most surprising leaves"),
-    "consistency": Entry("the distance to the true density as rows grow, for random true trees"),
-    "det": Entry("our tree at the size of DET's, and the leaves we need for its likelihood"),
-    "runtime": Entry("seconds of one fit and of the parameter search, on the paper's 17 sets", "grids"),
-    "parameters": Entry("the best prior, and the size of the model it leads to", "grids"),
+    "titanic": StudyEntry("the tree, the lists, and likelihood against sparsity for every method and fold"),
+    "lists": StudyEntry("rule lists of the Titanic for 2, 4 and 7 expected rules, and shorter ones"),
+    "simulated": StudyEntry("how often the tree of six leaves is found in half of the data"),
+    "crime": StudyEntry("the housebreak story on data of known truth"),
+    "coco": StudyEntry("the tree of the labels of COCO, and its most surprising leaves"),
+    "consistency": StudyEntry("the distance to the true density as rows grow, for random true trees"),
+    "det": StudyEntry("our tree at the size of DET's, and the leaves we need for its likelihood"),
+    "runtime": StudyEntry("seconds of one fit and of the parameter search, on the paper's 17 sets", "grids"),
+    "parameters": StudyEntry("the best prior, and the size of the model it leads to", "grids"),
 }
 """Every study by name, in the order of the page: the short ones first."""
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
 
-from sparsedensity import Leaf, LeafSparseTree, datasets
-from sparsedensity.experiments.fitting import fit, warm_up
-from sparsedensity.experiments.paper import QUOTED
-from sparsedensity.experiments.study import Cell, Column, Picture, Setting, Study, Table
+from reproduction import datasets
+from reproduction.fitting import warm_up
+from reproduction.paper import QUOTED
+from reproduction.study import CellValue, ModelPicture, Setting, Study, StudyColumn, StudyTable
+from sparsedensity import Leaf, LeafSparseTree
+from sparsedensity.evaluation import timed_fit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,21 +42,21 @@ class Surprise(NamedTuple):
 
 
 def study(setting: Setting) -> Study:
-    """Fit the published labels."""
+    """TimedFit the published labels."""
     frame = datasets.load("coco_thing", setting.data)
     return study_of(frame.head(5000) if setting.quick else frame, setting)
 
 
 def study_of(frame: pl.DataFrame, setting: Setting) -> Study:
-    """Fit a table of labels, one column a label and one row an image."""
+    """TimedFit a table of labels, one column per label and one row per image."""
     limit = QUICK_SECONDS if setting.quick else SECONDS
     setting.say("the tree of labels")
     warm_up(setting.jobs)
     model = LeafSparseTree(max_leaves=LEAVES, random_state=0, n_jobs=setting.jobs, time_limit=limit)
-    tree, seconds = fit(model, frame)
+    tree, seconds = timed_fit(model, frame)
     setting.say("a large tree of labels")
     large = clone(model).set_params(max_leaves=QUICK_LEAVES if setting.quick else MANY_LEAVES)
-    found = surprises(fit(large, frame).model, frame)
+    found = surprises(timed_fit(large, frame).model, frame)
     return Study(
         "coco",
         "The labels of COCO",
@@ -64,7 +66,7 @@ def study_of(frame: pl.DataFrame, setting: Setting) -> Study:
         "combinations.",
         tuple(_sentences(tree, found, seconds)),
         (_table(found), _times(tree, seconds)),
-        (Picture("coco-tree", "The tree of labels", tree.report()),),
+        (ModelPicture("coco-tree", "The tree of labels", tree),),
     )
 
 
@@ -118,16 +120,16 @@ def _together(labels: tuple[str, ...]) -> str:
     return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
-def _table(found: list[Surprise]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
+def _table(found: list[Surprise]) -> StudyTable:
+    rows: list[tuple[CellValue, ...]] = [
         (_together(one.present), one.absent, one.images, one.expected, one.lift) for one in found[:NAMED]
     ]
     columns = (
-        Column("labels that are present"),
-        Column("labels that are absent", "whole"),
-        Column("images", "whole"),
-        Column("expected of independent labels", "number", 3, short=True),
-        Column("times as many", "number", 3, short=True),
+        StudyColumn("labels that are present"),
+        StudyColumn("labels that are absent", "whole"),
+        StudyColumn("images", "whole"),
+        StudyColumn("expected of independent labels", "number", 3, short=True),
+        StudyColumn("times as many", "number", 3, short=True),
     )
     notes = (
         (
@@ -140,17 +142,17 @@ def _table(found: list[Surprise]) -> Table:
             "above independence first. Expected: the product of the shares of everything that the leaf says."
         ),
     )
-    return Table("surprises", "The most surprising leaves", columns, tuple(rows), notes)
+    return StudyTable("surprises", "The most surprising leaves", columns, tuple(rows), notes)
 
 
-def _times(tree: Any, seconds: float) -> Table:
+def _times(tree: Any, seconds: float) -> StudyTable:
     columns = (
-        Column("what"),
-        Column("stuff labels", "number", 3, True, True),
-        Column("thing labels", "number", 3, short=True),
+        StudyColumn("what"),
+        StudyColumn("stuff labels", "number", 3, True, True),
+        StudyColumn("thing labels", "number", 3, short=True),
     )
     rows = (
         ("leaves", QUOTED["coco stuff, leaves"].value, float(tree.n_leaves_)),
         ("seconds of one tree", QUOTED["coco stuff, seconds of a tree"].value, seconds),
     )
-    return Table("times", "The tree, the paper's and ours", columns, rows)
+    return StudyTable("times", "The tree, the paper's and ours", columns, rows)

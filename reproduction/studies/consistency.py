@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reproduction.distances import distances
+from reproduction.study import Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import GreedyTree, Histogram, LeafSparseTree, datasets
-from sparsedensity.experiments.distances import distances
-from sparsedensity.experiments.fitting import fit
-from sparsedensity.experiments.names import DET, HISTOGRAM, LEAF
-from sparsedensity.experiments.study import Chart, Column, Panel, Series, Setting, Study, Table
+from sparsedensity.evaluation import timed_fit
+from sparsedensity.evaluation.methods import DET, HISTOGRAM, LEAF
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2)
 """4,320 points: few enough to sum over all of them, too many for a histogram of few rows."""
@@ -27,7 +27,7 @@ DISTANCES = {"variation": "total variation", "divergence": "Kullback-Leibler div
 
 
 def study(setting: Setting) -> Study:
-    """Fit every method to more and more rows of known truths."""
+    """TimedFit every method to more and more rows of known truths."""
     trees, rows = (QUICK_TREES, QUICK_ROWS) if setting.quick else (TREES, ROWS)
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for seed in range(trees):
@@ -65,7 +65,7 @@ def _distances(seed: int, n: int, setting: Setting) -> dict[str, Any]:
     everywhere = pl.DataFrame(points, schema=list(truth.domain.names), orient="row")
     found = {}
     for name, model in methods(setting).items():
-        fitted = fit(model.set_params(domain=truth.domain), truth.frame).model
+        fitted = timed_fit(model.set_params(domain=truth.domain), truth.frame).model
         found[name] = {**distances(log_truth, fitted.score_samples(everywhere)), "leaves": fitted.n_leaves_}
         if name == LEAF:
             found[name]["recovered"] = _regions(fitted.structure_) == _regions(truth.tree)
@@ -115,22 +115,22 @@ def _slope(found: Mapping[tuple[str, int], list[dict[str, Any]]], method: str, r
     return float(np.polyfit(np.log(rows), np.log(means), 1)[0])
 
 
-def _table(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> Table:
+def _table(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> StudyTable:
     lines = []
     for n in rows:
         recovered = fmean([float(own["recovered"]) for own in found[LEAF, n]])
         numbers = [_mean(found[name, n], what) for what in DISTANCES for name in (LEAF, DET, HISTOGRAM)]
         lines.append((n, *numbers, _mean(found[LEAF, n], "leaves"), _mean(found[DET, n], "leaves"), recovered))
     columns = (
-        Column("rows", "whole"),
+        StudyColumn("rows", "whole"),
         *(
-            Column(f"{title}, {name}", "number", 2, short=True)
+            StudyColumn(f"{title}, {name}", "number", 2, short=True)
             for title in DISTANCES.values()
             for name in ("ours", "DET", "histogram")
         ),
-        Column("leaves, ours", "number", 1),
-        Column("leaves, DET", "number", 1),
-        Column("our tree is the true one", "share", 0),
+        StudyColumn("leaves, ours", "number", 1),
+        StudyColumn("leaves, DET", "number", 1),
+        StudyColumn("our tree is the true one", "share", 0),
     )
     notes: tuple[str, ...] = (
         (
@@ -146,7 +146,7 @@ def _table(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence
             "trees over the histogram. DET has no limit and splits leaves of any size."
         ),
     )
-    return Table("distances", "Mean distance to the truth", columns, tuple(lines), notes)
+    return StudyTable("distances", "Mean distance to the truth", columns, tuple(lines), notes)
 
 
 def _chart(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> Chart:

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reproduction.distances import distances
+from reproduction.fitting import warm_up
+from reproduction.paper import BEST, QUOTED
+from reproduction.performance import performance
+from reproduction.study import CellValue, ModelPicture, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
-from sparsedensity.experiments.distances import distances
-from sparsedensity.experiments.fitting import fit, warm_up
-from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST
-from sparsedensity.experiments.paper import BEST, QUOTED
-from sparsedensity.experiments.performance import performance
-from sparsedensity.experiments.study import Cell, Column, Picture, Setting, Study, Table
+from sparsedensity.evaluation import timed_fit
+from sparsedensity.evaluation.methods import BRANCH, DET, HISTOGRAM, LEAF, LIST
 from sparsedensity.report.words import percent
 
 Event = Mapping[str, Sequence[str]]
@@ -64,7 +65,7 @@ CLAIMS = (
 )  # fmt: skip
 
 
-class Points:
+class EveryPoint:
     """Every point of the domain, with the true density and that of fitted models."""
 
     def __init__(self, truth: Any) -> None:
@@ -99,12 +100,12 @@ class Points:
 
 
 def study(setting: Setting) -> Study:
-    """Fit the housebreaks, tell the story, and hold it against the truth."""
+    """TimedFit the housebreaks, tell the story, and hold it against the truth."""
     truth = datasets.housebreaks()
-    frame, points = truth.frame, Points(truth)
+    frame, points = truth.frame, EveryPoint(truth)
     setting.say("fitting")
     warm_up(setting.jobs)
-    fits = {name: fit(model, frame) for name, model in _methods(truth.domain, setting).items()}
+    fits = {name: timed_fit(model, frame) for name, model in _methods(truth.domain, setting).items()}
     logs = {name: points.log_density(own.model) for name, own in fits.items()}
     ours = logs[LEAF]
     compared = performance(setting, "crime", frame, search="anneal")
@@ -118,8 +119,8 @@ def study(setting: Setting) -> Study:
         tuple(_sentences(fits, logs, points, truth)),
         (_story(points, ours), _quoted(points, ours), _recovery(fits, logs, points, truth), *compared.tables),
         (
-            Picture("crime-tree", "The tree of housebreaks", tree.report()),
-            Picture("crime-list", "The list of housebreaks", fits[LIST].model.report()),
+            ModelPicture("crime-tree", "The tree of housebreaks", tree),
+            ModelPicture("crime-list", "The list of housebreaks", fits[LIST].model),
             compared.chart,
         ),
     )
@@ -141,7 +142,7 @@ def _methods(domain: Any, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _sentences(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points, truth: Any) -> list[str]:
+def _sentences(fits: Mapping[str, Any], logs: Mapping[str, Any], points: EveryPoint, truth: Any) -> list[str]:
     tree, seconds = fits[LEAF]
     away = {name: distances(points.log_truth, own)["variation"] for name, own in logs.items()}
     closest = min(away, key=lambda name: away[name])
@@ -165,8 +166,8 @@ def _sentences(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points,
     ]
 
 
-def _story(points: Points, ours: Any) -> Table:
-    rows: list[tuple[Cell, ...]] = [
+def _story(points: EveryPoint, ours: Any) -> StudyTable:
+    rows: list[tuple[CellValue, ...]] = [
         (
             claim.words,
             f"{percent(points.given(ours, claim.event, claim.given))} {claim.what}",
@@ -174,12 +175,12 @@ def _story(points: Points, ours: Any) -> Table:
         )
         for claim in CLAIMS
     ]
-    columns = (Column("sentence", paper=True), Column("our tree"), Column("truth", "share", 1))
-    return Table("story", "The paper's sentences, and what our tree says", columns, tuple(rows))
+    columns = (StudyColumn("sentence", paper=True), StudyColumn("our tree"), StudyColumn("truth", "share", 1))
+    return StudyTable("story", "The paper's sentences, and what our tree says", columns, tuple(rows))
 
 
-def _quoted(points: Points, ours: Any) -> Table:
-    rows: list[tuple[Cell, ...]] = [
+def _quoted(points: EveryPoint, ours: Any) -> StudyTable:
+    rows: list[tuple[CellValue, ...]] = [
         (
             "highest outside residences",
             QUOTED["crime, not a residence"].value,
@@ -192,10 +193,10 @@ def _quoted(points: Points, ours: Any) -> Table:
         mean = (float(np.exp(logs[inside]).mean()) for logs in (ours, points.log_truth))
         rows.append((name.removeprefix("crime, "), QUOTED[name].value, *mean))
     columns = (
-        Column("where"),
-        Column("density", "number", 3, paper=True, short=True),
-        Column("our tree", "number", 3, short=True),
-        Column("truth", "number", 3, short=True),
+        StudyColumn("where"),
+        StudyColumn("density", "number", 3, paper=True, short=True),
+        StudyColumn("our tree", "number", 3, short=True),
+        StudyColumn("truth", "number", 3, short=True),
     )
     notes = (
         (
@@ -203,10 +204,10 @@ def _quoted(points: Points, ours: Any) -> Table:
             "luck; the first number of the paper is an upper bound."
         ),
     )
-    return Table("quoted", "The densities that the paper quotes", columns, tuple(rows), notes)
+    return StudyTable("quoted", "The densities that the paper quotes", columns, tuple(rows), notes)
 
 
-def _recovery(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points, truth: Any) -> Table:
+def _recovery(fits: Mapping[str, Any], logs: Mapping[str, Any], points: EveryPoint, truth: Any) -> StudyTable:
     best = BEST["crime"]
     printed = {
         LEAF: best.leaves,
@@ -214,18 +215,18 @@ def _recovery(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points, 
         LIST: best.rules + 1,
         HISTOGRAM: int(QUOTED["crime, bins of the histogram"].value),
     }
-    rows: list[tuple[Cell, ...]] = [("truth", truth.tree.n_leaves, None, 0.0, 0.0, None)]
+    rows: list[tuple[CellValue, ...]] = [("truth", truth.tree.n_leaves, None, 0.0, 0.0, None)]
     for name, own in fits.items():
         away = distances(points.log_truth, logs[name])
         leaves = own.model.n_leaves_
         rows.append((name, leaves, printed.get(name), away["variation"], away["divergence"], own.seconds))
     columns = (
-        Column("model"),
-        Column("leaves", "whole"),
-        Column("leaves, real data", "whole", paper=True),
-        Column("total variation", "number", 4),
-        Column("Kullback-Leibler divergence", "number", 4),
-        Column("seconds", "number", 2),
+        StudyColumn("model"),
+        StudyColumn("leaves", "whole"),
+        StudyColumn("leaves, real data", "whole", paper=True),
+        StudyColumn("total variation", "number", 4),
+        StudyColumn("Kullback-Leibler divergence", "number", 4),
+        StudyColumn("seconds", "number", 2),
     )
     notes: tuple[str, ...] = (
         "Distances from the truth, exact over all 1,440 points. A list of 7 rules has 8 leaves, the last is the else.",
@@ -236,4 +237,4 @@ def _recovery(fits: Mapping[str, Any], logs: Mapping[str, Any], points: Points, 
             "truth is a tree, which favours trees."
         ),
     )
-    return Table("recovery", "How near the truth", columns, tuple(rows), notes)
+    return StudyTable("recovery", "How near the truth", columns, tuple(rows), notes)

@@ -9,15 +9,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from reproduction.fitting import warm_up
+from reproduction.paper import DATA_SETS, QUOTED
+from reproduction.sets import paper_table
+from reproduction.study import CellValue, Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.errors import DataError
-from sparsedensity.experiments.against_det import TIE, SideBySide, against_det, mean_gain
-from sparsedensity.experiments.evaluation import Method, paper_methods
-from sparsedensity.experiments.fitting import warm_up
-from sparsedensity.experiments.names import DET
-from sparsedensity.experiments.paper import DATA_SETS, QUOTED
-from sparsedensity.experiments.sets import paper_table
-from sparsedensity.experiments.study import Cell, Chart, Column, Panel, Series, Setting, Study, Table
+from sparsedensity.evaluation import CrossValidation, Method, SideBySide, against_det, mean_gain, paper_methods
+from sparsedensity.evaluation.methods import DET
+from sparsedensity.evaluation.side_by_side import TIE
 
 UNIFORM = ("balance", "car", "nursery")
 """Full factorials: every tree of more than one leaf is noise."""
@@ -33,7 +33,7 @@ SECONDS, QUICK_SECONDS = 10.0, 0.2
 MOST_LEAVES: int = paper_methods()[DET].estimator.max_leaves
 """DET's tree may have so many."""
 
-Found = Mapping[str, Sequence[SideBySide]]
+BySet = Mapping[str, Sequence[SideBySide]]
 
 
 def study(setting: Setting) -> Study:
@@ -74,7 +74,7 @@ def _compare(name: str, setting: Setting) -> dict[str, Any]:
     warm_up()
     ours = Method(LeafSparseTree(8, pseudocount=2, time_limit=seconds, random_state=0))
     frame, stands_in = _load(name, setting.data)
-    rows = against_det(frame, ours=ours, folds=folds, inner=INNER, jobs=setting.jobs)
+    rows = against_det(frame, CrossValidation(folds, inner=INNER, jobs=setting.jobs), ours=ours)
     return {"folds": [asdict(row) for row in rows], "stands_in": stands_in}
 
 
@@ -91,7 +91,7 @@ def _verdict(rows: Sequence[SideBySide]) -> str:
     return "within the error" if gain >= -error else "below"
 
 
-def _sentences(found: Found) -> list[str]:
+def _sentences(found: BySet) -> list[str]:
     verdicts = {name: _verdict(rows) for name, rows in found.items()}
     skewed = [name for name in found if name not in UNIFORM]
     below = [title_of(name) for name, verdict in verdicts.items() if verdict == "below"]
@@ -116,18 +116,18 @@ def _sentences(found: Found) -> list[str]:
     return said
 
 
-def _table(found: Found, words: Sequence[str]) -> Table:
+def _table(found: BySet, words: Sequence[str]) -> StudyTable:
     columns = (
-        Column("data set"),
-        Column("DET, leaves", "number", 1),
-        Column("ours, leaves", "number", 1),
-        Column("DET, per row", "number", 4),
-        Column("ours, per row", "number", 4),
-        Column("difference", "number", 4),
-        Column("standard error", "number", 4),
-        Column("ours is"),
-        Column("leaves to reach DET", "number", 1),
-        Column("in folds"),
+        StudyColumn("data set"),
+        StudyColumn("DET, leaves", "number", 1),
+        StudyColumn("ours, leaves", "number", 1),
+        StudyColumn("DET, per row", "number", 4),
+        StudyColumn("ours, per row", "number", 4),
+        StudyColumn("difference", "number", 4),
+        StudyColumn("standard error", "number", 4),
+        StudyColumn("ours is"),
+        StudyColumn("leaves to reach DET", "number", 1),
+        StudyColumn("in folds"),
     )
     notes = (
         (
@@ -139,10 +139,10 @@ def _table(found: Found, words: Sequence[str]) -> Table:
         _printed(),
         *words,
     )
-    return Table("sets", "DET and our tree", columns, tuple(_row(*item) for item in found.items()), notes)
+    return StudyTable("sets", "DET and our tree", columns, tuple(_row(*item) for item in found.items()), notes)
 
 
-def _at_the_limit(found: Found) -> str:
+def _at_the_limit(found: BySet) -> str:
     """How often DET would have grown further."""
     rows = [row for own in found.values() for row in own]
     bound = sum(row.det_leaves >= MOST_LEAVES for row in rows)
@@ -169,7 +169,7 @@ def _printed() -> str:
     )
 
 
-def _row(name: str, rows: Sequence[SideBySide]) -> tuple[Cell, ...]:
+def _row(name: str, rows: Sequence[SideBySide]) -> tuple[CellValue, ...]:
     gain, error = mean_gain(rows)
     matched = [row.leaves_to_match for row in rows if row.leaves_to_match is not None]
     return (
@@ -186,16 +186,16 @@ def _row(name: str, rows: Sequence[SideBySide]) -> tuple[Cell, ...]:
     )
 
 
-def _every_fold(found: Found) -> Table:
+def _every_fold(found: BySet) -> StudyTable:
     columns = (
-        Column("data set"),
-        Column("fold", "whole"),
-        Column("test rows", "whole"),
-        Column("DET, leaves", "whole"),
-        Column("DET, log-likelihood", "number", 2),
-        Column("ours, leaves", "whole"),
-        Column("ours, log-likelihood", "number", 2),
-        Column("leaves to reach DET", "whole"),
+        StudyColumn("data set"),
+        StudyColumn("fold", "whole"),
+        StudyColumn("test rows", "whole"),
+        StudyColumn("DET, leaves", "whole"),
+        StudyColumn("DET, log-likelihood", "number", 2),
+        StudyColumn("ours, leaves", "whole"),
+        StudyColumn("ours, log-likelihood", "number", 2),
+        StudyColumn("leaves to reach DET", "whole"),
     )
     rows = tuple(
         (
@@ -211,10 +211,10 @@ def _every_fold(found: Found) -> Table:
         for name, own in found.items()
         for row in own
     )
-    return Table("folds", "Every fold", columns, rows)
+    return StudyTable("folds", "Every fold", columns, rows)
 
 
-def _chart(found: Found) -> Chart:
+def _chart(found: BySet) -> Chart:
     series = []
     largest = max(row.det_leaves for own in found.values() for row in own)
     ends = (1.0, float(max(largest, 2)))
@@ -228,5 +228,5 @@ def _chart(found: Found) -> Chart:
     series.append(Series("our leaves for DET's likelihood", tuple(x), tuple(y), names=tuple(names)))
     series.append(Series("as many as DET", ends, ends, line=True, faint=True))
     panel = Panel("", "leaves of DET", "our leaves with the same likelihood", tuple(series), True, True)
-    words = "One dot a set (geometric means over the folds in which our tree gets there). Below the line is fewer."
+    words = "One dot per set (geometric means over the folds in which our tree gets there). Below the line is fewer."
     return Chart("det-leaves", "Leaves for the same held-out likelihood", (panel,), words)

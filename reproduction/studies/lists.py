@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import polars as pl
+
+from reproduction.paper import QUOTED, TITANIC_EXPECTED_RULES
+from reproduction.study import CellValue, ModelPicture, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import SparseRuleList, datasets
-from sparsedensity.engines import MemoryEngine
-from sparsedensity.experiments.fitting import fit
-from sparsedensity.experiments.paper import QUOTED, TITANIC_EXPECTED_RULES
-from sparsedensity.experiments.study import Cell, Column, Picture, Setting, Study, Table
-from sparsedensity.ingest import Reading, open_source, read_table
-from sparsedensity.posterior import SparseRules
-from sparsedensity.problem import Problem
+from sparsedensity.evaluation import timed_fit
 from sparsedensity.structures import Condition, RuleList
 
 EXPECTED_CONDITIONS = 2
@@ -25,15 +24,15 @@ def rule_list(expected_rules: int, max_rules: int | None = None) -> SparseRuleLi
 
 
 def study(setting: Setting) -> Study:
-    """Fit the three priors, then every length."""
+    """TimedFit the three priors, then every length."""
     people = datasets.load("titanic")
     setting.say("the best list for each prior")
-    best = {expected: fit(rule_list(expected), people).model for expected in TITANIC_EXPECTED_RULES}
+    best = {expected: timed_fit(rule_list(expected), people).model for expected in TITANIC_EXPECTED_RULES}
     lengths = range(1, 3 if setting.quick else max(model.n_rules_ for model in best.values()) + 1)
     rows = [_row(setting, length, people) for length in lengths]
-    told = _told(people)
+    told = _told(best, people)
     sizes = sorted({model.n_rules_ for model in best.values()})
-    shown = {length: fit(rule_list(4, length), people).model for length in (2, 4)}
+    shown = {length: timed_fit(rule_list(4, length), people).model for length in (2, 4)}
     return Study(
         "lists",
         "Rule lists of the Titanic",
@@ -42,9 +41,9 @@ def study(setting: Setting) -> Study:
         tuple(_sentences(best, sizes, rows)),
         (_lengths(rows, told), _quoted(best[4])),
         (
-            Picture("lists-2", "The best list of two rules", shown[2].report()),
-            Picture("lists-4", "The best list of four rules", shown[4].report()),
-            Picture("lists-best", "The best list of any length, for 4 expected rules", best[4].report()),
+            ModelPicture("lists-2", "The best list of two rules", shown[2]),
+            ModelPicture("lists-4", "The best list of four rules", shown[4]),
+            ModelPicture("lists-best", "The best list of any length, for 4 expected rules", best[4]),
         ),
     )
 
@@ -54,7 +53,7 @@ def in_words(model: Any) -> str:
     return "; ".join(line.text for line in model.report().lines)
 
 
-def _sentences(best: dict[int, Any], sizes: list[int], rows: list[list[Cell]]) -> list[str]:
+def _sentences(best: dict[int, Any], sizes: list[int], rows: list[list[CellValue]]) -> list[str]:
     one = len({model.structure_.rules for model in best.values()}) == 1
     proven = all(model.search_.proven for model in best.values())
     lower = _lower(best, rows)
@@ -71,7 +70,7 @@ def _sentences(best: dict[int, Any], sizes: list[int], rows: list[list[Cell]]) -
     ]
 
 
-def _lower(best: dict[int, Any], rows: list[list[Cell]]) -> list[bool]:
+def _lower(best: dict[int, Any], rows: list[list[CellValue]]) -> list[bool]:
     """Whether a shorter list scores lower than the best, for every prior and every shorter length in the table."""
     return [
         float(score or 0) < model.log_posterior_
@@ -81,9 +80,9 @@ def _lower(best: dict[int, Any], rows: list[list[Cell]]) -> list[bool]:
     ]
 
 
-def _row(setting: Setting, length: int, people: Any) -> list[Cell]:
+def _row(setting: Setting, length: int, people: Any) -> list[CellValue]:
     def compute() -> dict[str, Any]:
-        models = [fit(rule_list(expected, length), people).model for expected in TITANIC_EXPECTED_RULES]
+        models = [timed_fit(rule_list(expected, length), people).model for expected in TITANIC_EXPECTED_RULES]
         return {
             "list": in_words(models[1]),
             "scores": [model.log_posterior_ for model in models],
@@ -95,27 +94,26 @@ def _row(setting: Setting, length: int, people: Any) -> list[Cell]:
     return [str(length), found["list"], *found["scores"], found["proven"], found["likelihood"]]
 
 
-def _told(people: Any) -> list[Cell]:
+def _told(best: dict[int, Any], people: pl.DataFrame) -> list[CellValue]:
     """The two rules that the paper tells, scored as a list of two rules."""
-    engine = MemoryEngine(read_table(open_source(people), Reading()))
-    domain = engine.domain
+    domain = best[TITANIC_EXPECTED_RULES[0]].domain_
     codes = [[(domain.index(name), domain[name].code(value)) for name, value in rule.items()] for rule in TOLD]
     rules = RuleList.of(domain, [[Condition(f, c, c) for f, c in rule] for rule in codes])
-    scores = [
-        Problem(engine, SparseRules.on(domain, expected_rules=e, expected_conditions=EXPECTED_CONDITIONS)).score(rules)
-        for e in TITANIC_EXPECTED_RULES
-    ]
+    rows = np.array([[f.code(value) for f, value in zip(domain, row, strict=True)] for row in people.iter_rows()])
+    leaves = rules.leaf_numbers(rows.astype(domain.code_type))
+    weights = np.bincount(leaves, minlength=rules.n_leaves).astype(np.float64)
+    scores = [model.posterior_.log_posterior(rules, weights) for model in best.values()]
     words = "if sex is female and age is adult; else if sex is male and age is child; else"
     return ["paper's first 2", words, *scores, None, None]
 
 
-def _lengths(rows: list[list[Cell]], told: list[Cell]) -> Table:
+def _lengths(rows: list[list[CellValue]], told: list[CellValue]) -> StudyTable:
     columns = (
-        Column("rules"),
-        Column("the best list (for 4 expected rules)"),
-        *(Column(f"log posterior, {e} expected", "number", 2) for e in TITANIC_EXPECTED_RULES),
-        Column("proven"),
-        Column("log-likelihood per row", "number", 4),
+        StudyColumn("rules"),
+        StudyColumn("the best list (for 4 expected rules)"),
+        *(StudyColumn(f"log posterior, {e} expected", "number", 2) for e in TITANIC_EXPECTED_RULES),
+        StudyColumn("proven"),
+        StudyColumn("log-likelihood per row", "number", 4),
     )
     notes = (
         (
@@ -123,22 +121,22 @@ def _lengths(rows: list[list[Cell]], told: list[Cell]) -> Table:
             "only those can be scored, as a list of two rules; the whole list may score higher."
         ),
     )
-    return Table("lengths", "The best list of every length", columns, (*map(tuple, rows), tuple(told)), notes)
+    return StudyTable("lengths", "The best list of every length", columns, (*map(tuple, rows), tuple(told)), notes)
 
 
-def _quoted(model: Any) -> Table:
+def _quoted(model: Any) -> StudyTable:
     women, boys = QUOTED["titanic adult women, density"], QUOTED["titanic boys, density"]
     rows = (
         ("adult women", women.value, _density(model, {"sex": "female", "age": "adult"})),
         ("boys", boys.value, _density(model, {"sex": "male", "age": "child"})),
     )
     columns = (
-        Column("people"),
-        Column("density", "number", 3, paper=True, short=True),
-        Column("mean density by our list", "number", 3, short=True),
+        StudyColumn("people"),
+        StudyColumn("density", "number", 3, paper=True, short=True),
+        StudyColumn("mean density by our list", "number", 3, short=True),
     )
     notes = ("Both are means over the four classes. The paper fits 1,761 training rows, we fit all 2,201.",)
-    return Table("quoted", "The densities that the paper quotes from its list for 4", columns, rows, notes)
+    return StudyTable("quoted", "The densities that the paper quotes from its list for 4", columns, rows, notes)
 
 
 def _density(model: Any, event: dict[str, str]) -> float:

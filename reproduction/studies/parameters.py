@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sparsedensity.experiments.grids import METHODS, MOST_LEAVES, MOST_RULES, Absent, Grid, grids
-from sparsedensity.experiments.paper import BEST, DATA_SETS
-from sparsedensity.experiments.study import Cell, Chart, Column, Panel, Series, Setting, Study, Table
+from reproduction.grids import METHODS, MOST_LEAVES, MOST_RULES, Absent, Grid, grids
+from reproduction.paper import BEST, DATA_SETS
+from reproduction.study import CellValue, Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
 
 PRINTED = {
     "leaf": (("expected_leaves",), "leaves"),
@@ -58,18 +58,18 @@ def _range(grid: Grid) -> float:
     return max(scores) - min(scores)
 
 
-def _table(measured: Sequence[Grid], absent: Sequence[Absent]) -> Table:
+def _table(measured: Sequence[Grid], absent: Sequence[Absent]) -> StudyTable:
     by_set = {(grid.name, grid.method): grid for grid in measured}
     shown = [name for name in DATA_SETS if (name, "leaf") in by_set or any(one.name == name for one in absent)]
     rows = [(BEST[name].printed, *_cells(name, {m: by_set.get((name, m)) for m in METHODS})) for name in shown]
-    columns = [Column("data set")]
+    columns = [StudyColumn("data set")]
     for method in METHODS:
         size = "rules" if method == "list" else "leaves"
         columns += [
-            Column(f"{method}, prior", paper=True),
-            Column(f"{method}, prior"),
-            Column(f"{method}, {size}", "whole", paper=True),
-            Column(f"{method}, {size}", "whole"),
+            StudyColumn(f"{method}, prior", paper=True),
+            StudyColumn(f"{method}, prior"),
+            StudyColumn(f"{method}, {size}", "whole", paper=True),
+            StudyColumn(f"{method}, {size}", "whole"),
         ]
     notes = (
         (
@@ -79,7 +79,7 @@ def _table(measured: Sequence[Grid], absent: Sequence[Absent]) -> Table:
         *_nothing_to_find(measured),
         *(one.why for one in absent),
     )
-    return Table("best", "Best priors and sizes, the paper's and ours", tuple(columns), tuple(rows), notes)
+    return StudyTable("best", "Best priors and sizes, the paper's and ours", tuple(columns), tuple(rows), notes)
 
 
 def _nothing_to_find(measured: Sequence[Grid]) -> list[str]:
@@ -87,8 +87,8 @@ def _nothing_to_find(measured: Sequence[Grid]) -> list[str]:
     return [f"One leaf is the best tree of {', '.join(flat)}: the density is uniform."] if flat else []
 
 
-def _cells(name: str, own: dict[str, Grid | None]) -> list[Cell]:
-    cells: list[Cell] = []
+def _cells(name: str, own: dict[str, Grid | None]) -> list[CellValue]:
+    cells: list[CellValue] = []
     for method, grid in own.items():
         priors, size = PRINTED[method]
         printed = " / ".join(str(getattr(BEST[name], prior)) for prior in priors)
@@ -97,7 +97,7 @@ def _cells(name: str, own: dict[str, Grid | None]) -> list[Cell]:
     return cells
 
 
-def _spread(measured: Sequence[Grid]) -> Table:
+def _spread(measured: Sequence[Grid]) -> StudyTable:
     rows = tuple(
         (
             BEST[grid.name].printed,
@@ -111,14 +111,14 @@ def _spread(measured: Sequence[Grid]) -> Table:
         for one in grid.tried
     )
     columns = (
-        Column("data set"),
-        Column("method"),
-        Column("prior"),
-        Column("log-likelihood per validation row", "number", 4),
-        Column("leaves or rules", "whole"),
-        Column("log posterior", "number", 1),
+        StudyColumn("data set"),
+        StudyColumn("method"),
+        StudyColumn("prior"),
+        StudyColumn("log-likelihood per validation row", "number", 4),
+        StudyColumn("leaves or rules", "whole"),
+        StudyColumn("log posterior", "number", 1),
     )
-    return Table("all", "Every parameter that was tried", columns, rows)
+    return StudyTable("all", "Every parameter that was tried", columns, rows)
 
 
 def _chart(measured: Sequence[Grid]) -> Chart:
@@ -128,4 +128,4 @@ def _chart(measured: Sequence[Grid]) -> Chart:
         x = tuple(float(getattr(BEST[grid.name], PRINTED[method][1])) for grid in own)
         series.append(Series(title, x, tuple(float(grid.best.size) for grid in own)))
     panel = Panel("", "leaves or rules, paper", "leaves or rules, ours", tuple(series))
-    return Chart("parameters-sizes", "Sizes of the best models", (panel,), "One dot a data set.")
+    return Chart("parameters-sizes", "Sizes of the best models", (panel,), "One dot per data set.")

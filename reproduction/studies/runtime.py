@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import geometric_mean
 
-from sparsedensity.experiments.grids import (
+from reproduction.grids import (
     METHODS,
     MOST_LEAVES,
     MOST_RULES,
@@ -17,16 +17,16 @@ from sparsedensity.experiments.grids import (
     Grid,
     grids,
 )
-from sparsedensity.experiments.paper import DATA_SETS, RUN_TIMES, SINGLE_MACHINE
-from sparsedensity.experiments.study import (
-    Cell,
+from reproduction.paper import DATA_SETS, RUN_TIMES, SINGLE_MACHINE
+from reproduction.study import (
+    CellValue,
     Chart,
-    Column,
     Panel,
     Series,
     Setting,
     Study,
-    Table,
+    StudyColumn,
+    StudyTable,
 )
 
 MOST = f"{100 * NEARLY:g} %"
@@ -90,8 +90,8 @@ def _sentences(measured: Sequence[Grid]) -> list[str]:
     return said
 
 
-def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -> StudyTable:
+    rows: list[tuple[CellValue, ...]] = []
     by_set = {(grid.name, grid.method): grid for grid in measured}
     for name in DATA_SETS:
         if not any((name, method) in by_set for method in METHODS):
@@ -99,10 +99,17 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
                 rows.append(_row(name, {}))
             continue
         rows.append(_row(name, {method: by_set[name, method] for method in METHODS}))
-    columns = [Column("data set"), Column("training rows", "whole", paper=True), Column("pairs", "whole", paper=True)]
+    columns = [
+        StudyColumn("data set"),
+        StudyColumn("training rows", "whole", paper=True),
+        StudyColumn("pairs", "whole", paper=True),
+    ]
     for what in ("best", "all"):
         for method in METHODS:
-            columns += [Column(f"{method}, {what}", "number", 2, paper=True), Column(f"{method}, {what}", "number", 2)]
+            columns += [
+                StudyColumn(f"{method}, {what}", "number", 2, paper=True),
+                StudyColumn(f"{method}, {what}", "number", 2),
+            ]
     stand_ins = {grid.name: grid.stands_in for grid in measured if grid.stands_in}
     notes = [
         (
@@ -120,7 +127,7 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
         *(f"{DATA_SETS[name].title} is not the paper's table: {why}." for name, why in stand_ins.items()),
         *(one.why for one in absent),
     ]
-    return Table("seconds", "Seconds, the paper's and ours", tuple(columns), tuple(rows), tuple(notes))
+    return StudyTable("seconds", "Seconds, the paper's and ours", tuple(columns), tuple(rows), tuple(notes))
 
 
 def _single_machine() -> str:
@@ -132,9 +139,9 @@ def _single_machine() -> str:
     )
 
 
-def _row(name: str, own: dict[str, Grid]) -> tuple[Cell, ...]:
+def _row(name: str, own: dict[str, Grid]) -> tuple[CellValue, ...]:
     printed = RUN_TIMES[name]
-    cells: list[Cell] = [printed.printed, printed.train_rows, printed.pairs]
+    cells: list[CellValue] = [printed.printed, printed.train_rows, printed.pairs]
     for what in ("best", "all"):
         for method in METHODS:
             grid = own.get(method)
@@ -143,7 +150,7 @@ def _row(name: str, own: dict[str, Grid]) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _details(measured: Sequence[Grid]) -> Table:
+def _details(measured: Sequence[Grid]) -> StudyTable:
     rows = tuple(
         (
             RUN_TIMES[grid.name].printed,
@@ -158,14 +165,14 @@ def _details(measured: Sequence[Grid]) -> Table:
         for grid in measured
     )
     columns = (
-        Column("data set"),
-        Column("method"),
-        Column("seconds", "number", 2),
-        Column(f"seconds to {MOST} of the gain", "number", 2),
-        Column("leaves or rules", "whole"),
-        Column("log posterior", "number", 1),
-        Column("proven"),
-        Column("ended by"),
+        StudyColumn("data set"),
+        StudyColumn("method"),
+        StudyColumn("seconds", "number", 2),
+        StudyColumn(f"seconds to {MOST} of the gain", "number", 2),
+        StudyColumn("leaves or rules", "whole"),
+        StudyColumn("log posterior", "number", 1),
+        StudyColumn("proven"),
+        StudyColumn("ended by"),
     )
     notes = (
         (
@@ -173,7 +180,7 @@ def _details(measured: Sequence[Grid]) -> Table:
             "look, which is the greedy tree where it begins with one."
         ),
     )
-    return Table("fits", "How the best fits ended", columns, rows, notes)
+    return StudyTable("fits", "How the best fits ended", columns, rows, notes)
 
 
 def _chart(measured: Sequence[Grid]) -> Chart:

@@ -10,22 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from sparsedensity import BranchSparseTree, Domain, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
-from sparsedensity.estimators.evidence import standard_error
-from sparsedensity.experiments.fitting import fit, leaves_of
-from sparsedensity.experiments.mlpack_tree import MlpackTree
-from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
-from sparsedensity.experiments.paper import QUOTED
-from sparsedensity.experiments.study import (
+from reproduction.fitting import leaves_of
+from reproduction.paper import QUOTED
+from reproduction.study import (
     Chart,
-    Column,
+    ModelPicture,
     Panel,
-    Picture,
     Series,
     Setting,
     Study,
-    Table,
+    StudyColumn,
+    StudyTable,
 )
+from sparsedensity import BranchSparseTree, Domain, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
+from sparsedensity.evaluation import MlpackTree, standard_error, timed_fit
+from sparsedensity.evaluation.methods import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
 
 DRAWS, QUICK_DRAWS = 100, 4
 BLOCK = 10
@@ -57,7 +56,7 @@ def methods(domain: Domain) -> dict[str, Any]:
 
 
 def study(setting: Setting) -> Study:
-    """Fit every method to random halves and score it on the other halves."""
+    """TimedFit every method to random halves and score it on the other halves."""
     draws = QUICK_DRAWS if setting.quick else DRAWS
     found: dict[str, list[dict[str, float]]] = {}
     for begin in range(0, draws, BLOCK):
@@ -84,7 +83,7 @@ def _block(seeds: range) -> dict[str, Any]:
         order = np.random.default_rng(seed).permutation(frame.height)
         train, test = frame[order[: frame.height // 2]], frame[order[frame.height // 2 :]]
         for name, model in methods(domain).items():
-            fitted = fit(model, train).model
+            fitted = timed_fit(model, train).model
             leaves = fitted.n_leaves_
             same = name != HISTOGRAM and leaves_of(fitted) == RECOVERED
             found[name].append({"leaves": leaves, "recovered": same, "held_out": fitted.score(test) / test.height})
@@ -117,7 +116,7 @@ def _usual(name: str, draws: Sequence[Mapping[str, float]]) -> str:
     return f"{name} has {leaves} leaves in {times} of {len(draws)} draws and finds the six in {recovered}."
 
 
-def _table(found: Mapping[str, list[dict[str, float]]]) -> Table:
+def _table(found: Mapping[str, list[dict[str, float]]]) -> StudyTable:
     printed = {LEAF: QUOTED["simulated, leaves"].value, MLPACK: QUOTED["simulated, leaves of DET"].value}
     rows = []
     for name, draws in found.items():
@@ -137,14 +136,14 @@ def _table(found: Mapping[str, list[dict[str, float]]]) -> Table:
             )
         )
     columns = (
-        Column("method"),
-        Column("recovered", "share", 0),
-        Column("fewest leaves", "whole"),
-        Column("usual", "whole"),
-        Column("most", "whole"),
-        Column("leaves", "whole", paper=True),
-        Column("held-out log-likelihood per row", "number", 4),
-        Column("standard error", "number", 4),
+        StudyColumn("method"),
+        StudyColumn("recovered", "share", 0),
+        StudyColumn("fewest leaves", "whole"),
+        StudyColumn("usual", "whole"),
+        StudyColumn("most", "whole"),
+        StudyColumn("leaves", "whole", paper=True),
+        StudyColumn("held-out log-likelihood per row", "number", 4),
+        StudyColumn("standard error", "number", 4),
     )
     notes: tuple[str, ...] = (
         (
@@ -159,17 +158,17 @@ def _table(found: Mapping[str, list[dict[str, float]]]) -> Table:
             "paper tuned DET's, so its 3 leaves and ours are not of the same settings."
         ),
     )
-    return Table("recovery", "What is recovered from half of the data", columns, tuple(rows), notes)
+    return StudyTable("recovery", "What is recovered from half of the data", columns, tuple(rows), notes)
 
 
-def _pictures() -> list[Picture]:
+def _pictures() -> list[ModelPicture]:
     frame = datasets.load("simulated")
     domain = Domain.infer(frame)
     half = frame[np.random.default_rng(0).permutation(frame.height)[: frame.height // 2]]
-    whole, recovered = (fit(LeafSparseTree(domain=domain), rows).model for rows in (frame, half))
+    whole, recovered = (timed_fit(LeafSparseTree(domain=domain), rows).model for rows in (frame, half))
     return [
-        Picture("simulated-all", "The tree of all 1,000 rows", whole.report()),
-        Picture("simulated-half", "The tree found in half of the rows (the first draw)", recovered.report()),
+        ModelPicture("simulated-all", "The tree of all 1,000 rows", whole),
+        ModelPicture("simulated-half", "The tree found in half of the rows (the first draw)", recovered),
     ]
 
 
@@ -184,5 +183,5 @@ def _chart(found: Mapping[str, list[dict[str, float]]]) -> Chart:
         for name, draws in found.items()
     )
     panel = Panel("", "leaves", "held-out log-likelihood per row", series)
-    words = "One dot a draw, moved a little sideways so that they can be told apart. Up and left is better."
+    words = "One dot per draw, moved a little sideways so that they can be told apart. Up and left is better."
     return Chart("simulated-scatter", "Performance against sparsity", (panel,), words)

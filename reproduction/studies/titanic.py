@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reproduction.fitting import warm_up
+from reproduction.paper import BEST, QUOTED, RUN_TIMES, TITANIC_EXPECTED_RULES
+from reproduction.performance import Performance, in_folds, performance
+from reproduction.studies.lists import in_words, rule_list
+from reproduction.study import CellValue, ModelPicture, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
-from sparsedensity.experiments.fitting import Fit, fit, warm_up
-from sparsedensity.experiments.names import BRANCH, DET, LEAF, LIST, MLPACK
-from sparsedensity.experiments.paper import BEST, QUOTED, RUN_TIMES, TITANIC_EXPECTED_RULES
-from sparsedensity.experiments.performance import Performance, in_folds, performance
-from sparsedensity.experiments.studies.lists import in_words, rule_list
-from sparsedensity.experiments.study import Cell, Column, Picture, Setting, Study, Table
+from sparsedensity.evaluation import TimedFit, timed_fit
+from sparsedensity.evaluation.methods import BRANCH, DET, LEAF, LIST, MLPACK
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,13 +22,13 @@ BOYS = {"sex": "male", "age": "child"}
 
 
 def study(setting: Setting) -> Study:
-    """Fit the people aboard."""
+    """TimedFit the people aboard."""
     people = datasets.load("titanic")
     setting.say("the tree and the lists")
     warm_up(setting.jobs)
-    tree = fit(LeafSparseTree(), people)
-    branches = fit(BranchSparseTree(), people)
-    lists = {expected: fit(rule_list(expected), people) for expected in TITANIC_EXPECTED_RULES}
+    tree = timed_fit(LeafSparseTree(), people)
+    branches = timed_fit(BranchSparseTree(), people)
+    lists = {expected: timed_fit(rule_list(expected), people) for expected in TITANIC_EXPECTED_RULES}
     compared = performance(setting, "titanic", people)
     best = lists[TITANIC_EXPECTED_RULES[0]].model
     return Study(
@@ -45,22 +46,22 @@ def study(setting: Setting) -> Study:
             *compared.tables,
         ),
         (
-            Picture("titanic-tree", "The tree", tree.model.report()),
-            Picture(
+            ModelPicture("titanic-tree", "The tree", tree.model),
+            ModelPicture(
                 "titanic-list",
                 f"The best list for {'2, 4 and 7' if _same(lists) else '2'} expected rules",
-                best.report(),
+                best,
             ),
             compared.chart,
         ),
     )
 
 
-def _same(lists: dict[int, Fit]) -> bool:
+def _same(lists: dict[int, TimedFit]) -> bool:
     return len({own.model.structure_.rules for own in lists.values()}) == 1
 
 
-def _sentences(tree: Fit, lists: dict[int, Fit], compared: Performance) -> list[str]:
+def _sentences(tree: TimedFit, lists: dict[int, TimedFit], compared: Performance) -> list[str]:
     model = tree.model
     proven = ", proven to be the best" if model.search_.proven else ""
     sizes = " and ".join(str(size) for size in sorted({own.model.n_rules_ for own in lists.values()}))
@@ -90,19 +91,19 @@ def _of_mlpack(compared: Performance) -> list[str]:
     return [f"mlpack's DET, with which the paper compared, is {away}. The paper: DET has worse log-likelihood."]
 
 
-def _leaves(tree: Any) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _leaves(tree: Any) -> StudyTable:
+    rows: list[tuple[CellValue, ...]] = []
     for leaf in tree.leaves_:
         event = {condition.feature: list(condition.values) for condition in leaf.conditions}
         printed = QUOTED["titanic 3rd-class children, probability"].value if event == _listed(CHILDREN) else None
         rows.append((str(leaf), leaf.weight, printed, leaf.probability, leaf.volume, leaf.density))
     columns = (
-        Column("people"),
-        Column("count", "whole"),
-        Column("probability", "number", 3, paper=True),
-        Column("probability", "number", 4),
-        Column("volume", "whole"),
-        Column("density", "number", 3, short=True),
+        StudyColumn("people"),
+        StudyColumn("count", "whole"),
+        StudyColumn("probability", "number", 3, paper=True),
+        StudyColumn("probability", "number", 4),
+        StudyColumn("volume", "whole"),
+        StudyColumn("density", "number", 3, short=True),
     )
     notes = (
         (
@@ -110,15 +111,15 @@ def _leaves(tree: Any) -> Table:
             "rows, we fit all 2,201."
         ),
     )
-    return Table("leaves", "The leaves of the tree", columns, tuple(rows), notes)
+    return StudyTable("leaves", "The leaves of the tree", columns, tuple(rows), notes)
 
 
 def _listed(event: dict[str, str]) -> dict[str, list[str]]:
     return {name: [value] for name, value in event.items()}
 
 
-def _quoted(people: pl.DataFrame, tree: Any, rules: Any) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _quoted(people: pl.DataFrame, tree: Any, rules: Any) -> StudyTable:
+    rows: list[tuple[CellValue, ...]] = []
     for name, event, volume in (
         ("titanic 3rd-class children, probability", CHILDREN, 1),
         ("titanic 3rd-class children, density", CHILDREN, 2),
@@ -129,11 +130,11 @@ def _quoted(people: pl.DataFrame, tree: Any, rules: Any) -> Table:
         ours = (model.probability(event) / volume for model in (tree, rules))
         rows.append((name.removeprefix("titanic "), QUOTED[name].value, counted, *ours))
     columns = (
-        Column("what"),
-        Column("text", "number", 3, paper=True, short=True),
-        Column("counted in all rows", "number", 3, short=True),
-        Column("our tree", "number", 3, short=True),
-        Column("our list", "number", 3, short=True),
+        StudyColumn("what"),
+        StudyColumn("text", "number", 3, paper=True, short=True),
+        StudyColumn("counted in all rows", "number", 3, short=True),
+        StudyColumn("our tree", "number", 3, short=True),
+        StudyColumn("our list", "number", 3, short=True),
     )
     notes = (
         (
@@ -141,10 +142,10 @@ def _quoted(people: pl.DataFrame, tree: Any, rules: Any) -> Table:
             "posterior means are a little nearer to uniform than counts."
         ),
     )
-    return Table("quoted", "The numbers that the paper quotes", columns, tuple(rows), notes)
+    return StudyTable("quoted", "The numbers that the paper quotes", columns, tuple(rows), notes)
 
 
-def _lists(lists: dict[int, Fit], people: pl.DataFrame) -> Table:
+def _lists(lists: dict[int, TimedFit], people: pl.DataFrame) -> StudyTable:
     rows = tuple(
         (
             expected,
@@ -157,12 +158,12 @@ def _lists(lists: dict[int, Fit], people: pl.DataFrame) -> Table:
         for expected, own in lists.items()
     )
     columns = (
-        Column("expected rules", "whole"),
-        Column("rules", "whole"),
-        Column("log posterior", "number", 2),
-        Column("log-likelihood per row", "number", 4),
-        Column("proven"),
-        Column("the list"),
+        StudyColumn("expected rules", "whole"),
+        StudyColumn("rules", "whole"),
+        StudyColumn("log posterior", "number", 2),
+        StudyColumn("log-likelihood per row", "number", 4),
+        StudyColumn("proven"),
+        StudyColumn("the list"),
     )
     notes = (
         (
@@ -170,10 +171,10 @@ def _lists(lists: dict[int, Fit], people: pl.DataFrame) -> Table:
             "best list of every length."
         ),
     )
-    return Table("lists", "The lists", columns, rows, notes)
+    return StudyTable("lists", "The lists", columns, rows, notes)
 
 
-def _sizes(tree: Fit, branches: Fit, lists: dict[int, Fit]) -> Table:
+def _sizes(tree: TimedFit, branches: TimedFit, lists: dict[int, TimedFit]) -> StudyTable:
     best, times = BEST["titanic"], RUN_TIMES["titanic"]
     rules = lists[TITANIC_EXPECTED_RULES[1]]
     rows = (
@@ -182,11 +183,11 @@ def _sizes(tree: Fit, branches: Fit, lists: dict[int, Fit]) -> Table:
         (LIST, best.rules, rules.model.n_rules_, times.list_best, rules.seconds),
     )
     columns = (
-        Column("method"),
-        Column("leaves or rules", "whole", paper=True),
-        Column("leaves or rules", "whole"),
-        Column("seconds", "number", 3, paper=True),
-        Column("seconds", "number", 3),
+        StudyColumn("method"),
+        StudyColumn("leaves or rules", "whole", paper=True),
+        StudyColumn("leaves or rules", "whole"),
+        StudyColumn("seconds", "number", 3, paper=True),
+        StudyColumn("seconds", "number", 3),
     )
     proven = sum(own.model.search_.proven for own in (tree, branches, rules))
     notes = (
@@ -195,4 +196,4 @@ def _sizes(tree: Fit, branches: Fit, lists: dict[int, Fit]) -> Table:
             f"{proven} of the {len(rows)}."
         ),
     )
-    return Table("sizes", "Size and seconds", columns, rows, notes)
+    return StudyTable("sizes", "Size and seconds", columns, rows, notes)

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from sparsedensity import BranchSparseTree, Domain, Feature, LeafSparseTree, datasets
 from sparsedensity.errors import DataError, MissingExtraError, ParameterError, SparseDensityError
-from sparsedensity.experiments import mlpack_tree
-from sparsedensity.experiments.mlpack_tree import Inner, MlpackTree, as_tree, one_hot, sampled
+from sparsedensity.evaluation import mlpack_tree
+from sparsedensity.evaluation.mlpack_tree import MlpackTree, NumberSplit, as_tree, one_hot, sampled
 from tests import naive
 from tests.strategies import domains, rows_of
 
@@ -30,7 +30,7 @@ def number_trees(draw, columns, depth=4):
         return None
     threshold = draw(st.sampled_from([-1.0, 0.2, 0.5, 0.9, 1.5, 2.5]))
     below = number_trees(columns, depth - 1)
-    return Inner(draw(st.integers(0, columns - 1)), threshold, draw(below), draw(below))
+    return NumberSplit(draw(st.integers(0, columns - 1)), threshold, draw(below), draw(below))
 
 
 def leaf_of(node, numbers, path=""):

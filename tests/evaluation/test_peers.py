@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from sparsedensity import Domain, Feature, datasets
 from sparsedensity.errors import ColumnsError, DataError, ParameterError, UnknownValueError
-from sparsedensity.experiments.peers import ChowLiuTree, IndependentColumns
+from sparsedensity.evaluation import ChowLiuTree, IndependentColumns
 
 BOTH = pytest.mark.parametrize("kind", [IndependentColumns, ChowLiuTree])
 

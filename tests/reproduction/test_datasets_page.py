@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.paper_data import PAPER as FOLDER
+from reproduction.datasets.published import PUBLISHED
 from sparsedensity.cli import datasets as verb
 from sparsedensity.datasets import NAMES, PAPER
-from sparsedensity.datasets.published import PUBLISHED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
 

@@ -13,11 +13,11 @@ import zipfile
 import polars as pl
 import pytest
 
+from reproduction.datasets.digest import digest
+from reproduction.datasets.fetching import download
+from reproduction.datasets.published import PUBLISHED, File, Form
 from sparsedensity import datasets
 from sparsedensity.datasets import prepare
-from sparsedensity.datasets.digest import digest
-from sparsedensity.datasets.fetching import download
-from sparsedensity.datasets.published import PUBLISHED, File, Form
 from sparsedensity.errors import DataError, FetchError
 
 MUSHROOMS = "p,x,s,n,t,p,f,c,n,k,e,e,s,s,w,w,p,w,o,p,k,s,u\n"
@@ -154,7 +154,7 @@ def test_a_transfer_that_breaks_off_says_so_and_nothing_stays(way, server, small
 
 
 def test_a_server_that_never_answers_is_given_up(server, small, kept, monkeypatch):
-    monkeypatch.setattr("sparsedensity.datasets.fetching.PATIENCE", 0.2)
+    monkeypatch.setattr("reproduction.datasets.fetching.PATIENCE", 0.2)
     put(server, way="never")
     refused([f"{server.address}{ADDRESS} cannot be reached (timed out)."], kept)
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from benchmarks.page import about, write_page
-from sparsedensity.experiments import writing
+from reproduction import writing
 from tests.experiments.test_writing import FOOT, MACHINE, a_study
 
 PRINTED = "\n### speed\n| table | seconds |\n| --- | --: |\n| titanic | 0.02 |\ngrowth: 1,000: 1.5 s\nand more\n"
@@ -33,7 +33,7 @@ def test_studies_are_on_the_page_with_their_figures_machine_and_command(tmp_path
     assert "#### Times" in text
     assert "![A chart](benchmarks/titanic-chart.svg)" in text
     assert (tmp_path / "docs" / "benchmarks" / "titanic-chart.svg").exists()
-    assert "Measured by `sparsedensity reproduce titanic`: 12.3 s on A processor" in text
+    assert "Measured by `python -m reproduction titanic`: 12.3 s on A processor" in text
 
 
 def test_a_quick_study_is_no_measurement(tmp_path):

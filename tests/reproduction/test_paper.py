@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sparsedensity.experiments import paper
+from reproduction import paper
 
 SOURCE = Path(os.environ.get("PAPER_SOURCE", "../shared/paper.tex"))
 TABLES = {"table:runtime_results": paper.RUN_TIMES, "tableS:best_params": paper.BEST}

@@ -21,12 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.paper_data import PAPER as FOLDER
+from reproduction.datasets.census import SIZES
+from reproduction.datasets.digest import digest
+from reproduction.datasets.places import cache_folder, find, home, places
+from reproduction.datasets.published import PUBLISHED
 from sparsedensity import datasets
 from sparsedensity.datasets import prepare
-from sparsedensity.datasets.census import SIZES
-from sparsedensity.datasets.digest import digest
-from sparsedensity.datasets.places import cache_folder, find, home, places
-from sparsedensity.datasets.published import PUBLISHED
 from sparsedensity.errors import DataError, ParameterError
 
 MUSHROOMS = """\

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reproduction import grids, paper
+from reproduction.distances import distances
+from reproduction.parts import Parts
+from reproduction.performance import performance
+from reproduction.running import Skipped, StudyPlan, reproduce
+from reproduction.sets import paper_cut, paper_table
+from reproduction.studies import STUDIES, coco, crime, det, lists, simulated, study_of
+from reproduction.study import Setting
 from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.errors import DataError
-from sparsedensity.experiments import grids, paper
-from sparsedensity.experiments.against_det import SideBySide
-from sparsedensity.experiments.distances import distances
-from sparsedensity.experiments.kept import Kept
-from sparsedensity.experiments.performance import performance
-from sparsedensity.experiments.running import Plan, Skipped, reproduce
-from sparsedensity.experiments.sets import paper_cut, paper_table
-from sparsedensity.experiments.studies import STUDIES, coco, crime, det, lists, simulated, study_of
-from sparsedensity.experiments.study import Setting
+from sparsedensity.evaluation import SideBySide
 from tests.experiments.test_paper import SOURCE, one_line
 from tests.units.test_cli import run
 
@@ -37,7 +37,7 @@ class Quick:
 
     def __getitem__(self, name):
         if name not in self.done:
-            (self.done[name],) = reproduce(Plan((name,), self.folder, quick=True))
+            (self.done[name],) = reproduce(StudyPlan((name,), self.folder, quick=True))
         return self.done[name]
 
 
@@ -60,7 +60,7 @@ def test_every_study_writes_its_table_its_figure_and_its_sentences(quick, name):
     assert study.tables
     assert study.figures
     assert study.foot.quick
-    assert study.foot.command == f"sparsedensity reproduce {name} --quick"
+    assert study.foot.command == f"python -m reproduction {name} --quick"
     for ending in ("csv", "md", "json"):
         assert (folder / f"{name}.{ending}").stat().st_size > 0
     for figure in study.figures:
@@ -192,7 +192,7 @@ def test_labels_that_come_together_are_the_most_surprising():
 
 
 def test_the_study_of_labels_tells_the_pair():
-    study = coco.study_of(labels(), Setting(Kept(), quick=True))
+    study = coco.study_of(labels(), Setting(Parts(), quick=True))
     assert any("dog and cat" in sentence or "cat and dog" in sentence for sentence in study.sentences)
     assert study.tables[1].rows[0] == ("leaves", 20.0, len(study.figures[0].report.leaves))
     assert 1 < len(study.figures[0].report.leaves) <= 20
@@ -213,7 +213,7 @@ def test_equal_trees_are_within_the_error_of_each_other():
 def test_the_study_of_det_says_what_stands_in_and_where_its_limit_binds(tmp_path, monkeypatch):
     monkeypatch.setattr(det, "QUICK_SETS", ("crime", "car"))
     monkeypatch.setattr(det, "against_det", lambda *_, **__: folds_with([0.1, 0.2], det.MOST_LEAVES))
-    notes = " ".join(det.study(Setting(Kept(), quick=True)).tables[0].notes)
+    notes = " ".join(det.study(Setting(Parts(), quick=True)).tables[0].notes)
     assert "Crime is not the paper's table: housebreaks, rows of a known truth" in notes
     assert "Car is not" not in notes
     assert "DET's tree may have 100 leaves" in notes
@@ -229,9 +229,9 @@ def test_a_shorter_list_scores_lower_only_where_it_does():
 
 def test_folds_are_counted_in_the_seconds_of_a_second_run(tmp_path):
     people, told = datasets.load("titanic").head(200), []
-    first = Kept(tmp_path / "titanic.jsonl", {})
+    first = Parts(tmp_path / "titanic.jsonl", {})
     found = performance(Setting(first, quick=True, say=told.append), "titanic", people)
-    again = Kept(tmp_path / "titanic.jsonl", {})
+    again = Parts(tmp_path / "titanic.jsonl", {})
     assert performance(Setting(again, quick=True), "titanic", people).folds == found.folds
     assert again.seconds_before > sum(fold.seconds for fold in found.folds)
     assert f"cross-validating titanic, {len(found.folds)} of {len(found.folds)} folds" in told
@@ -262,8 +262,8 @@ def test_a_set_that_nobody_has_is_one_sentence(name):
 def test_a_study_without_its_data_is_left_out_of_many_and_refused_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "load", lambda *_: (_ for _ in ()).throw(DataError("coco_thing is not here.")))
     with pytest.raises(DataError, match="coco_thing is not here"):
-        list(reproduce(Plan(("coco",), tmp_path, quick=True)))
-    skipped = list(reproduce(Plan(("coco", "coco"), tmp_path, quick=True)))
+        list(reproduce(StudyPlan(("coco",), tmp_path, quick=True)))
+    skipped = list(reproduce(StudyPlan(("coco", "coco"), tmp_path, quick=True)))
     assert skipped == [Skipped("coco", "coco_thing is not here.")] * 2
 
 
@@ -279,7 +279,7 @@ def test_an_interrupted_study_resumes(tmp_path, monkeypatch):
 
     monkeypatch.setattr(simulated, "_block", once)
     monkeypatch.setattr(simulated, "BLOCK", 2)
-    plan = Plan(("simulated",), tmp_path, quick=True)
+    plan = StudyPlan(("simulated",), tmp_path, quick=True)
     with pytest.raises(KeyboardInterrupt):
         list(reproduce(plan))
     (study,) = reproduce(plan)
@@ -319,5 +319,5 @@ def test_every_study_has_a_function_and_a_line_about_it():
 )
 def test_the_labels_of_coco_are_read_from_a_folder(tmp_path):
     folder = Path(os.environ.get("PAPER_DATA", "../shared/data/paper"))
-    (study,) = reproduce(Plan(("coco",), tmp_path, data=folder, quick=True))
+    (study,) = reproduce(StudyPlan(("coco",), tmp_path, data=folder, quick=True))
     assert study.about.startswith("5,000 images with 80 labels")

@@ -10,24 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from reproduction import charts, page, running, writing
+from reproduction.machine import Machine, commit
+from reproduction.running import StudyPlan, command_of, saved_studies, write_page
+from reproduction.study import Chart, ModelPicture, Panel, Series, Study, StudyColumn, StudyTable, in_words
+from reproduction.writing import Foot
 from sparsedensity import GreedyTree, datasets
 from sparsedensity.errors import ParameterError, SparseDensityError
-from sparsedensity.experiments import charts, page, running, writing
-from sparsedensity.experiments.machine import Machine, commit
-from sparsedensity.experiments.running import Plan, command_of, saved_studies, write_page
-from sparsedensity.experiments.study import Chart, Column, Panel, Picture, Series, Study, Table, in_words
-from sparsedensity.experiments.writing import Foot
 from sparsedensity.report.style import LIGHT
 
 HOSTILE = "</script><script>alert('x')</script> | & \"quoted\""
 MACHINE = Machine("A processor", 2, "Linux x86_64", "3.11.0", "0.1", "abc with changes", (("numpy", "2.0"),))
-FOOT = Foot("sparsedensity reproduce titanic", 12.34, MACHINE, False)
+FOOT = Foot("python -m reproduction titanic", 12.34, MACHINE, False)
 
 
 def a_study(name="titanic", text="An apple"):
-    numbers = (Column("seconds", "number", 2, paper=True), Column("seconds", "number", 2), Column("proven"))
-    first = Table("times", "Times", (Column("set"), *numbers), ((text, 0.324, 1 / 3, True), ("other", None, 2.5, None)))
-    second = Table("more", "More", (Column("share", "share", 0),), ((0.125,),), (f"Why {text}.",))
+    numbers = (StudyColumn("seconds", "number", 2, paper=True), StudyColumn("seconds", "number", 2), StudyColumn("proven"))
+    first = StudyTable("times", "Times", (StudyColumn("set"), *numbers), ((text, 0.324, 1 / 3, True), ("other", None, 2.5, None)))
+    second = StudyTable("more", "More", (StudyColumn("share", "share", 0),), ((0.125,),), (f"Why {text}.",))
     series = (
         Series("paper", (1.0, 10.0, 100.0), (2.0, 4.0, 8.0), faint=True),
         Series("ours", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0), True, (0.5, 1.0, 2.0), (1.5, 3.0, 5.0), names=(text,)),
@@ -35,7 +35,7 @@ def a_study(name="titanic", text="An apple"):
     chart = Chart(
         f"{name}-chart", "A chart", (Panel("", text, "up", series, True, True), Panel("two", "x", "y", series))
     )
-    picture = Picture(f"{name}-tree", "A tree", GreedyTree().fit(datasets.load("simulated")).report(), "Words.")
+    picture = ModelPicture(f"{name}-tree", "A tree", GreedyTree().fit(datasets.load("simulated")).report(), "Words.")
     return Study(name, f"About {text}", "What was done.", (f"{text} came out.",), (first, second), (chart, picture))
 
 
@@ -82,29 +82,29 @@ def test_the_paper_stands_beside_us_in_markdown(folder):
     assert "| other | – | 2.50 | – |" in text
     assert "![A chart](titanic-chart.svg)" in text
     assert (
-        "`sparsedensity reproduce titanic`: 12.3 s on A processor, 2 cores, Linux x86_64; sparsedensity 0.1, commit abc"
+        "`python -m reproduction titanic`: 12.3 s on A processor, 2 cores, Linux x86_64; sparsedensity 0.1, commit abc"
         in text
     )
 
 
 def test_a_bar_in_a_cell_does_not_break_a_table():
-    table = Table("t", "T", (Column("what"),), (("a | b",),))
+    table = StudyTable("t", "T", (StudyColumn("what"),), (("a | b",),))
     assert list(writing.table_lines(table))[-1] == "| a / b |"
 
 
 @pytest.mark.parametrize(
     ("value", "column", "words"),
     [
-        (None, Column("x"), "–"),
-        (True, Column("x"), "yes"),
-        (2201, Column("x", "whole"), "2,201"),
-        (-4144.583, Column("x", "number", 2), "−4,144.58"),
-        (0.5, Column("x", "share", 0), "50 %"),
-        (float("-inf"), Column("x", "number"), "−∞"),
-        (float("nan"), Column("x", "number"), "–"),
-        (0.0000123, Column("x", "number", 2, short=True), "1.2e−05"),
-        (0.0491, Column("x", "number", 3, short=True), "0.0491"),
-        (0.0, Column("x", "number", 3, short=True), "0"),
+        (None, StudyColumn("x"), "–"),
+        (True, StudyColumn("x"), "yes"),
+        (2201, StudyColumn("x", "whole"), "2,201"),
+        (-4144.583, StudyColumn("x", "number", 2), "−4,144.58"),
+        (0.5, StudyColumn("x", "share", 0), "50 %"),
+        (float("-inf"), StudyColumn("x", "number"), "−∞"),
+        (float("nan"), StudyColumn("x", "number"), "–"),
+        (0.0000123, StudyColumn("x", "number", 2, short=True), "1.2e−05"),
+        (0.0491, StudyColumn("x", "number", 3, short=True), "0.0491"),
+        (0.0, StudyColumn("x", "number", 3, short=True), "0"),
     ],
 )
 def test_cells_are_read_as_a_person_writes_them(value, column, words):
@@ -113,7 +113,7 @@ def test_cells_are_read_as_a_person_writes_them(value, column, words):
 
 def test_a_row_of_the_wrong_length_is_refused():
     with pytest.raises(ParameterError, match="a row of t must be 2 cells long"):
-        Table("t", "T", (Column("a"), Column("b")), (("only one",),))
+        StudyTable("t", "T", (StudyColumn("a"), StudyColumn("b")), (("only one",),))
 
 
 def test_a_chart_is_drawn_the_same_every_time_with_its_texts_as_text():
@@ -190,7 +190,7 @@ def test_earlier_studies_stay_on_the_page(tmp_path):
 def test_a_study_that_cannot_be_read_is_left_off_the_page_and_told(tmp_path, monkeypatch):
     (tmp_path / "coco.json").write_text("{}")
     monkeypatch.setattr(running, "study_of", lambda _: lambda _: a_study())
-    done, left_off = running.reproduce(Plan(("titanic",), tmp_path))
+    done, left_off = running.reproduce(StudyPlan(("titanic",), tmp_path))
     assert [study.name for study in saved_studies(tmp_path)] == [done.name] == ["titanic"]
     assert left_off.name == "coco"
     assert "coco.json is not a study of this version" in left_off.why
@@ -205,7 +205,7 @@ def test_parts_are_used_again_only_by_a_run_like_theirs(tmp_path, monkeypatch, c
         return a_study()
 
     monkeypatch.setattr(running, "study_of", lambda _: study)
-    plan = Plan(("titanic",), tmp_path)
+    plan = StudyPlan(("titanic",), tmp_path)
     for each in (plan, plan, replace(plan, **change), plan):
         list(running.reproduce(each))
     assert len(measured) == 2
@@ -225,7 +225,7 @@ def test_studies_that_share_parts_measure_them_once_even_when_fresh(tmp_path, mo
         return study
 
     monkeypatch.setattr(running, "study_of", study_of)
-    plan = Plan(("runtime", "parameters"), tmp_path, fresh=True)
+    plan = StudyPlan(("runtime", "parameters"), tmp_path, fresh=True)
     assert [saved.name for saved in running.reproduce(plan)] == ["runtime", "parameters"]
     assert measured == ["runtime"]
     list(running.reproduce(plan))
@@ -233,9 +233,9 @@ def test_studies_that_share_parts_measure_them_once_even_when_fresh(tmp_path, mo
 
 
 def test_the_foot_names_the_options_but_no_folder(tmp_path):
-    plan = Plan(("det",), tmp_path, data=tmp_path, quick=True, jobs=2)
-    assert command_of("det", plan) == "sparsedensity reproduce det --quick --jobs 2 --data FOLDER"
-    assert command_of("det", Plan(("det",), tmp_path)) == "sparsedensity reproduce det"
+    plan = StudyPlan(("det",), tmp_path, data=tmp_path, quick=True, jobs=2)
+    assert command_of("det", plan) == "python -m reproduction det --quick --jobs 2 --data FOLDER"
+    assert command_of("det", StudyPlan(("det",), tmp_path)) == "python -m reproduction det"
 
 
 def test_a_page_says_which_studies_were_quick(tmp_path):
@@ -246,7 +246,7 @@ def test_a_page_says_which_studies_were_quick(tmp_path):
 
 
 def test_a_page_of_nothing_is_refused(tmp_path):
-    with pytest.raises(SparseDensityError, match=r"There is no study in .* Run one: sparsedensity reproduce titanic"):
+    with pytest.raises(SparseDensityError, match=r"There is no study in .* Run one: python -m reproduction titanic"):
         write_page(tmp_path)
 
 

@@ -4,8 +4,8 @@ import json
 
 from benchmarks import misses
 from benchmarks.page import write_page
+from reproduction.machine import Machine
 from sparsedensity import datasets
-from sparsedensity.experiments.machine import Machine
 
 
 def test_tables_that_are_made_need_no_files(monkeypatch):

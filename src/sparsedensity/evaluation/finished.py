@@ -1,102 +1,108 @@
-"""The file of finished folds: an evaluation that was interrupted goes on where it stopped.
+"""Results that are finished, kept in a file: work that was interrupted goes on where it stopped.
 
-One line of JSON a fold, below a line that says of which table and which folds. A last line that was cut off is a fold
+One line of JSON per result, below a line that says what the results belong to. A last line that was cut off is a result
 that is not finished; anything else that does not fit is refused, never mixed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.version import __version__
 
-HEADER = "folds of"
-MADE_BY = "made by"
+HEADER, NAME, RESULT = "results of", "name", "result"
 BEGIN = f'{{"{HEADER}": '.encode()
 """What a file begins with, even one whose first line was cut off."""
 
 
-class FoldFile:
-    """Finished folds by method and number; in memory only where no file is named."""
+class ResultFile:
+    """Finished results by name; in memory only if no file is named.
+
+    >>> results = ResultFile(None, {})
+    >>> results.add("titanic", {"leaves": 9})
+    >>> results.get("titanic"), results.get("simulated")
+    ({'leaves': 9}, None)
+
+    Parameters
+    ----------
+    path
+        The file; an earlier one is read, and more is added to it.
+    belongs
+        What the results depend on. A file of results that depend on something else is refused.
+    way_out
+        What whoever meets a file that is refused can do.
+    """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, belongs: Mapping[str, Any], entries: Collection[str]
+        self, path: str | os.PathLike[str] | None, belongs: Mapping[str, Any], way_out: str = "Name another file."
     ) -> None:
         self.path = None if path is None else Path(path)
-        self.entries = {*entries, MADE_BY}
-        self._lines: dict[tuple[str, int], dict[str, Any]] = {}
+        self.way_out = way_out
+        self._results: dict[str, dict[str, Any]] = {}
         if self.path is not None:
             self._open(self.path, {**belongs, "version": __version__})
 
-    def get(self, method: str, fold: int, made_by: str) -> dict[str, Any] | None:
-        """A fold that is finished; a method of the same name with other parameters is refused."""
-        line = self._lines.get((method, fold))
-        if line is None:
-            return None
-        if line[MADE_BY] != made_by:
-            raise DataError(
-                f"{self.path} holds folds of {method!r} with other parameters. Name another file, or another method."
-            )
-        return {key: value for key, value in line.items() if key != MADE_BY}
+    def __contains__(self, name: str) -> bool:
+        return name in self._results
 
-    def add(self, fold: Mapping[str, Any], made_by: str) -> None:
-        """Keep a fold that is finished."""
+    def get(self, name: str) -> dict[str, Any] | None:
+        """A result that is finished."""
+        return self._results.get(name)
+
+    def add(self, name: str, result: Mapping[str, Any]) -> None:
+        """Keep a result that is finished."""
+        line = json.dumps({NAME: name, RESULT: result}, default=_plain)
+        self._results[name] = json.loads(line)[RESULT]  # the same now as when it is read again
         if self.path is not None:
-            self._append({**fold, MADE_BY: made_by})
+            self._append(self.path, line)
 
     def _open(self, path: Path, belongs: Mapping[str, Any]) -> None:
         text = _bytes_of(path)
-        kept = text[: text.rfind(b"\n") + 1]
-        documents = [self._parsed(number, line) for number, line in enumerate(kept.splitlines(), 1)]
-        if documents:
-            self._check_header(documents[0], belongs)
-        for number, document in enumerate(documents[1:], 2):
-            self._remember(number, document)
-        if not documents and not text.startswith(BEGIN[: len(text)]):
-            raise DataError(f"{path} is not a file of finished folds. Name another file.")
-        if len(kept) < len(text):
-            os.truncate(path, len(kept))
-        if not documents:
-            self._append({HEADER: dict(belongs)})
+        whole = text[: text.rfind(b"\n") + 1]
+        if not whole and not text.startswith(BEGIN[: len(text)]):
+            raise DataError(f"{path} is not a file of results. {self.way_out}")
+        for number, line in enumerate(whole.splitlines(), 1):
+            if number == 1:
+                self._check(*self._parsed(number, line, HEADER), belongs)
+            else:
+                name, result = self._parsed(number, line, NAME, RESULT)
+                self._results[name] = result
+        if len(whole) < len(text):
+            os.truncate(path, len(whole))
+        if not whole:
+            self._append(path, json.dumps({HEADER: dict(belongs)}))
 
-    def _parsed(self, number: int, line: bytes) -> dict[str, Any]:
+    def _parsed(self, number: int, line: bytes, *keys: str) -> list[Any]:
+        """The entries of a line, of which the last holds entries of its own."""
         try:
             document = json.loads(line)
-        except ValueError:
-            document = None
-        if not isinstance(document, dict) or (number == 1 and not isinstance(document.get(HEADER), dict)):
-            raise DataError(f"{self.path} is not a file of finished folds: line {number} is none. Name another file.")
-        return document
+            *first, last = (document[key] for key in keys)
+            return [*first, dict(last)]
+        except (ValueError, KeyError, TypeError):
+            wrong = "not a file of results" if number == 1 else f"damaged: line {number} is not a result"
+            raise DataError(f"{self.path} is {wrong}. {self.way_out}") from None
 
-    def _check_header(self, header: Mapping[str, Any], belongs: Mapping[str, Any]) -> None:
-        for what, own in belongs.items():
-            kept = header[HEADER].get(what)
-            if kept != own:
-                thing = "another table" if what == "table" else f"{what}={kept}, not {what}={own}"
-                raise DataError(f"{self.path} holds finished folds of {thing}. Name another file.")
+    def _check(self, header: Mapping[str, Any], belongs: Mapping[str, Any]) -> None:
+        for what, wanted in belongs.items():
+            kept = header.get(what)
+            if kept != wanted:
+                thing = "another table" if what == "table" else f"{what}={kept}, not {what}={wanted}"
+                raise DataError(f"{self.path} holds results of {thing}. {self.way_out}")
 
-    def _remember(self, number: int, line: dict[str, Any]) -> None:
-        if set(line) != self.entries:
-            raise DataError(f"{self.path} is damaged: line {number} is not a finished fold. Name another file.")
-        self._lines[line["method"], line["fold"]] = line
-
-    def _append(self, document: Mapping[str, Any]) -> None:
+    def _append(self, path: Path, line: str) -> None:
         """One line, in one write, on the disk before anything else happens."""
-        assert self.path is not None
-        line = json.dumps(document, default=_plain) + "\n"
         try:
-            with self.path.open("ab") as file:
-                file.write(line.encode())
+            with path.open("ab") as file:
+                file.write(f"{line}\n".encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise SparseDensityError(f"{self.path} cannot be written: {error.strerror or error}.") from None
+            raise SparseDensityError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -104,11 +110,6 @@ def _bytes_of(path: Path) -> bytes:
         return path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise SparseDensityError(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def fingerprint(*things: Any) -> str:
-    """The same for things that look the same."""
-    return hashlib.sha256("\n".join(map(repr, things)).encode()).hexdigest()[:16]
 
 
 def _plain(value: Any) -> Any:

@@ -15,9 +15,14 @@ from typing import Any
 from sklearn.model_selection import ParameterGrid
 
 from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
-from sparsedensity.experiments.names import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
-from sparsedensity.experiments.paper import GRIDS
-from sparsedensity.experiments.peers import ChowLiuTree, IndependentColumns
+from sparsedensity.evaluation.peers import ChowLiuTree, IndependentColumns
+
+LEAF = "Leaf-sparse tree"
+BRANCH = "Branch-sparse tree"
+LIST = "Rule list"
+DET = "DET for categories"
+HISTOGRAM = "Full histogram"
+MLPACK = "mlpack's DET"
 
 
 @dataclass(frozen=True)
@@ -54,50 +59,36 @@ def paper_methods(
     *,
     max_leaves: int | None = 100,
     max_rules: int | None = None,
-    restarts: int = 1,
-    iterations: int | None = None,
     list_iterations: int = 5000,
     time_limit: float | None = None,
     search: str = "auto",
-    references: bool = False,
-    mlpack: bool = False,
 ) -> dict[str, Method]:
     """The paper's five methods with the parameters it chose from; pseudocounts 2 for trees and 1 for lists.
+
+    A nested evaluation fits hundreds of models, so each search runs once, without restarts.
 
     Parameters
     ----------
     max_leaves, max_rules
         The most leaves of every tree and the most rules of a list.
-    restarts, iterations, list_iterations
-        What every search may spend. A nested evaluation fits hundreds of models, so each gets less than a single fit
-        would: one restart, and a tenth of the proposals for lists.
+    list_iterations
+        The proposals of a search for lists, by default a tenth of those of a single fit.
     time_limit
         Seconds for every fit beside that; then the numbers depend on the machine.
     search
         How trees and lists are searched. A proof may take seconds; with ``"anneal"`` no fit waits for one.
-    references
-        With independent columns and Chow and Liu's tree, which the paper does not have.
-    mlpack
-        With mlpack's DET on one-hot columns, its leaves scored with volumes of categories (needs mlpack).
     """
-    spend = {"restarts": restarts, "time_limit": time_limit, "search": search}
-    tree: dict[str, Any] = {**spend, "iterations": iterations, "pseudocount": 2, "max_leaves": max_leaves}
+    spend: dict[str, Any] = {"restarts": 1, "time_limit": time_limit, "search": search}
+    tree: dict[str, Any] = {**spend, "pseudocount": 2, "max_leaves": max_leaves}
     rules: dict[str, Any] = {**spend, "iterations": list_iterations, "pseudocount": 1, "max_rules": max_rules}
     greedy: dict[str, Any] = {"pseudocount": 2, "max_leaves": max_leaves, "time_limit": time_limit}
-    methods = {
-        LEAF: Method(LeafSparseTree(**tree), GRIDS["leaf"]),
-        BRANCH: Method(BranchSparseTree(**tree), GRIDS["branch"]),
-        LIST: Method(SparseRuleList(**rules), GRIDS["list"]),
+    return {
+        LEAF: Method(LeafSparseTree(**tree), {"expected_leaves": (5, 8, 10)}),
+        BRANCH: Method(BranchSparseTree(**tree), {"expected_branches": (2, 3)}),
+        LIST: Method(SparseRuleList(**rules), {"expected_rules": (3, 5, 7), "expected_conditions": (1, 2)}),
         DET: Method(GreedyTree("ise", **greedy), LEAF_SIZES),
         HISTOGRAM: Method(Histogram()),
     }
-    if mlpack:
-        from sparsedensity.experiments.mlpack_tree import MlpackTree
-
-        methods[MLPACK] = Method(MlpackTree(pseudocount=2), LEAF_SIZES)
-    if references:
-        methods |= reference_methods()
-    return methods
 
 
 def reference_methods() -> dict[str, Method]:

@@ -31,7 +31,6 @@ from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats, Table
 
-ENCODINGS = ("one-hot", "sampled")
 SIGMAS = 3.0
 """A sampled number stays within so many standard deviations of the middle of its interval: these are its ends."""
 MOST_ROWS = 50_000_000
@@ -129,7 +128,7 @@ class MlpackTree(DensityEstimator):
         det = need("mlpack", "its density estimation trees").det
         begin = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
-        numbers, cut_of = _encodings()[self.encoding](_repeated(engine.table, rng), engine.domain, rng)
+        numbers, cut_of = ENCODINGS[self.encoding](_repeated(engine.table, rng), engine.domain, rng)
         settings: dict[str, Any] = {"min_leaf_size": self.min_leaf, "max_leaf_size": self.max_leaf}
         pruning = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
         grown = det(training=numbers, **settings, **pruning)["output_model"]
@@ -140,23 +139,23 @@ class MlpackTree(DensityEstimator):
 
 
 @dataclass(frozen=True)
-class Inner:
+class NumberSplit:
     """A split of a tree of numbers: rows with at most the threshold in the column go left. ``None`` is a leaf."""
 
     column: int
     threshold: float
-    left: Inner | None
-    right: Inner | None
+    left: NumberSplit | None
+    right: NumberSplit | None
 
 
-def _splits_of(grown: Any) -> Inner | None:
+def _splits_of(grown: Any) -> NumberSplit | None:
     try:
         return nodes_of(grown.get_cpp_params())
     except RecursionError:
         raise DataError("mlpack's tree is too deep to be read. Raise min_leaf or max_leaf.") from None
 
 
-def nodes_of(parameters: Mapping[str, Any]) -> Inner | None:
+def nodes_of(parameters: Mapping[str, Any]) -> NumberSplit | None:
     """The splits of an mlpack tree, from what it says about itself.
 
     >>> leaf = {"hasLeft": False, "hasRight": False, "splitDim": 7, "splitValue": 0.1}
@@ -164,19 +163,19 @@ def nodes_of(parameters: Mapping[str, Any]) -> Inner | None:
     ...     return {"smartPointer": {"ptr_wrapper": {"valid": 1, "data": node}}}
     >>> root = {"hasLeft": True, "hasRight": True, "splitDim": 2, "splitValue": 0.5}
     >>> nodes_of({"DTree[]": root | {"value0": pointer(leaf), "value1": pointer(leaf)}})
-    Inner(column=2, threshold=0.5, left=None, right=None)
+    NumberSplit(column=2, threshold=0.5, left=None, right=None)
     """
     return _node(next(iter(parameters.values())))
 
 
-def _node(node: Mapping[str, Any]) -> Inner | None:
+def _node(node: Mapping[str, Any]) -> NumberSplit | None:
     if not node["hasLeft"]:
         return None
     left, right = (_node(node[side]["smartPointer"]["ptr_wrapper"]["data"]) for side in ("value0", "value1"))
-    return Inner(int(node["splitDim"]), float(node["splitValue"]), left, right)
+    return NumberSplit(int(node["splitDim"]), float(node["splitValue"]), left, right)
 
 
-def as_tree(domain: Domain, root: Inner | None, cut_of: Callable[[int, float], Cut]) -> Tree:
+def as_tree(domain: Domain, root: NumberSplit | None, cut_of: Callable[[int, float], Cut]) -> Tree:
     """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out."""
     splits: list[Split] = [None]
     stack = [(root, 0, domain.everything())]
@@ -193,7 +192,7 @@ def as_tree(domain: Domain, root: Inner | None, cut_of: Callable[[int, float], C
     return Tree.of_splits(domain, splits)
 
 
-def _divided(node: Inner | None, region: Region, cut_of: Callable[[int, float], Cut]) -> tuple[Inner | None, Any]:
+def _divided(node: NumberSplit | None, region: Region, cut_of: Callable[[int, float], Cut]) -> tuple[NumberSplit | None, Any]:
     """The next split that divides the values of a region, with its feature and the two groups of codes."""
     while node is not None:
         feature, side = cut_of(node.column, node.threshold)
@@ -247,10 +246,6 @@ def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Flo
     return numbers, cut_of
 
 
-def _encodings() -> dict[str, Callable[..., tuple[Floats, Callable[[int, float], Cut]]]]:
-    return dict(zip(ENCODINGS, (one_hot, sampled), strict=True))
-
-
 def _truncated_normal(size: int, rng: np.random.Generator) -> Floats:
     """Draws of a normal distribution that ends at three standard deviations."""
     drawn: Floats = ndtri(rng.uniform(ndtr(-SIGMAS), ndtr(SIGMAS), size))
@@ -262,3 +257,6 @@ def _repeated(table: Table, rng: np.random.Generator) -> Codes:
     if np.any(table.weights != np.floor(table.weights)) or table.n > MOST_ROWS:
         raise DataError("mlpack's DET knows rows and no weights: give it whole weights, 50 million in all at most.")
     return rng.permutation(np.repeat(table.codes, table.weights.astype(np.int64), axis=0))
+
+
+ENCODINGS: dict[str, Callable[..., tuple[Floats, Callable[[int, float], Cut]]]] = {"one-hot": one_hot, "sampled": sampled}

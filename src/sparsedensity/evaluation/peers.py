@@ -83,7 +83,7 @@ class ForestDensity(DensityMixin, BaseEstimator):
 
 
 class IndependentColumns(ForestDensity):
-    """Every column on its own: what one sees who looks at one column at a time.
+    """Every column on its own: what you see column by column.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""An evaluation for people: as a table, as a picture, and as rows for other programs."""
+"""An evaluation as a picture: log-likelihood against size."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -12,9 +11,7 @@ from sparsedensity.report.path_svg import round_numbers
 from sparsedensity.report.svg import canvas
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from sparsedensity.experiments.evaluation import Evaluation, Fold, Summary
+    from sparsedensity.evaluation.scores import Evaluation, FoldScore
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 720.0, 64.0, 230.0, 34.0, 44.0
 ROW = 30.0
@@ -23,56 +20,8 @@ LOWEST = 6.0
 COLOURS = ("bar", "other")
 
 
-def table(evaluation: Evaluation) -> str:
-    """One line a method: its size, its log-likelihood per held-out row, and how far that is from the best."""
-    heads = ["", "leaves", "per row", "+-", "to the best", "+-"]
-    rows = [_cells(summary) for summary in evaluation.summaries()]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = [
-        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in [heads, *rows]
-    ]
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def frame(evaluation: Evaluation) -> pl.DataFrame:
-    """One row a method and fold; the parameters as JSON."""
-    import polars as pl
-
-    return pl.DataFrame(
-        [
-            {**vars(fold), "leaves": float(fold.leaves), "parameters": json.dumps(dict(fold.parameters))}
-            for fold in evaluation.folds
-        ],
-        infer_schema_length=None,
-    )
-
-
-def size_in_words(leaves: float) -> str:
-    """A number of leaves, a mean of whole numbers, or what no one would count.
-
-    >>> [size_in_words(leaves) for leaves in (9, 9.2, 1440, 2.0**80)]
-    ['9', '9.2', '1,440', '1.2e+24']
-    """
-    if leaves >= 1e7:
-        return f"{leaves:.1e}"
-    return f"{leaves:,.0f}" if leaves == round(leaves) or leaves >= 1000 else f"{leaves:,.1f}"
-
-
-def _cells(summary: Summary) -> list[str]:
-    best = summary.difference == 0
-    return [
-        summary.method,
-        size_in_words(summary.leaves),
-        f"{summary.per_row:.4f}",
-        f"{summary.error:.4f}",
-        "best" if best else f"{summary.difference:.4f}",
-        "" if best else f"{summary.difference_error:.4f}",
-    ]
-
-
 def scatter(evaluation: Evaluation) -> str:
-    """Log-likelihood per held-out row against the number of leaves, a point a fold; sizes on a log scale.
+    """Log-likelihood per held-out row against the number of leaves, a point per fold; sizes on a log scale.
 
     A method far below all others is named and not drawn: it would squeeze them into one line.
     """
@@ -96,7 +45,7 @@ def scatter(evaluation: Evaluation) -> str:
 class _Axes:
     """Where a number of leaves and a log-likelihood are drawn."""
 
-    def __init__(self, folds: Iterable[Fold]) -> None:
+    def __init__(self, folds: Iterable[FoldScore]) -> None:
         points = [(math.log10(max(fold.leaves, 1)), fold.per_row) for fold in folds]
         values = [value for _, value in points]
         self.low, self.high = min(values, default=0.0), max(values, default=1.0)
