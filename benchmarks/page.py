@@ -1,4 +1,4 @@
-"""The page of all measurements, docs/benchmarks.md, from what ``make bench`` and ``reproduce`` left."""
+"""The page of all measurements, docs/benchmarks.md, from what ``make bench`` and ``python -m reproduction`` left."""
 
 import importlib
 import inspect
@@ -13,7 +13,7 @@ from reproduction.writing import SavedStudy, markdown_lines
 
 ROOT = Path(__file__).parent.parent
 OUTPUTS = ROOT / "build" / "benchmarks"
-REPRODUCTION = ROOT / "reproduction"
+MEASUREMENTS = ROOT / "measurements"
 PAGE = ROOT / "docs" / "benchmarks.md"
 FIGURES = "benchmarks"
 """The folder of the figures, beside the page."""
@@ -26,14 +26,14 @@ with each other.
 """
 
 
-def write_page(outputs: Path = OUTPUTS, reproduction: Path = REPRODUCTION, page: Path = PAGE) -> Path:
+def write_page(outputs: Path = OUTPUTS, measurements: Path = MEASUREMENTS, page: Path = PAGE) -> Path:
     """Put together what lies in the two folders."""
-    studies = [study for study in saved_studies(reproduction) if not study.foot.quick]
+    studies = [study for study in saved_studies(measurements) if not study.foot.quick]
     files = [file for file in sorted(outputs.glob("*.json")) if _is_benchmark(file.stem)]
     kept = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     lines = [ABOUT, *_contents(studies, kept), *_studies(studies), *_benchmarks(kept)]
     page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8", newline="\n")
-    _copy_figures(studies, reproduction, page.parent / FIGURES)
+    _copy_figures(studies, measurements, page.parent / FIGURES)
     return page
 
 
@@ -88,8 +88,8 @@ def _printed(text: str) -> Iterator[str]:
             yield f"#{line}" if line.startswith("#") else line
 
 
-def _copy_figures(studies: list[SavedStudy], reproduction: Path, folder: Path) -> None:
+def _copy_figures(studies: list[SavedStudy], measurements: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for figure in (figure for study in studies for figure in study.figures):
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(reproduction / f"{figure.name}.svg", folder)
+        shutil.copy(measurements / f"{figure.name}.svg", folder)

@@ -87,5 +87,5 @@ def download(address: str, folder: Path) -> None:
         pooch.retrieve(address, known_hash=None, fname=file_name(address), path=folder, downloader=web)
     except requests.HTTPError as error:
         raise DataError(f"{address} answers {error.response.status_code} {error.response.reason}.") from None
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:  # the last for an answer that makes no sense
         raise DataError(f"{address} cannot be fetched ({type(error).__name__}).") from None

@@ -169,7 +169,9 @@ def test_finished_folds_are_kept_and_not_computed_again(some, found, tmp_path, m
     assert len(lines) == 7
     file.write_text("\n".join(lines[:3]) + "\n" + lines[3][:40], encoding="utf-8")  # the fourth was being written
     told = []
-    again = evaluate(some, METHODS, CrossValidation(3, inner=2), keep=file, progress=lambda *so_far: told.append(so_far))
+    again = evaluate(
+        some, METHODS, CrossValidation(3, inner=2), keep=file, progress=lambda *so_far: told.append(so_far)
+    )
     assert numbers(again) == numbers(found)
     assert told == [(2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
     assert len(file.read_text(encoding="utf-8").splitlines()) == 7
@@ -221,7 +223,9 @@ def test_an_interrupted_fit_is_not_kept_as_a_result(some, tmp_path):
         evaluate(some, {"slow": Method(Interrupted())}, CrossValidation(5), keep=file)
     assert len(file.read_text(encoding="utf-8").splitlines()) == 3
     told = []
-    done = evaluate(some, {"slow": Method(Interrupted())}, CrossValidation(5), keep=file, progress=lambda *s: told.append(s))
+    done = evaluate(
+        some, {"slow": Method(Interrupted())}, CrossValidation(5), keep=file, progress=lambda *s: told.append(s)
+    )
     assert told[0] == (2, 5)
     assert len(done.folds) == 5
 

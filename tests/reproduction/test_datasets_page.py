@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks.paper_data import PAPER as FOLDER
+from reproduction import listing
+from reproduction.datasets import NAMES
 from reproduction.datasets.published import PUBLISHED
-from sparsedensity.cli import datasets as verb
-from sparsedensity.datasets import NAMES, PAPER
+from sparsedensity import datasets
 
 PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted({*NAMES, *datasets.NAMES}))
 def test_every_set_is_on_the_page(name):
     assert f"`{name}`" in PAGE
 
@@ -32,5 +33,5 @@ def test_the_counts_on_the_page_are_those_that_the_command_prints(monkeypatch, t
         pytest.skip(f"{FOLDER} is not there: set PAPER_DATA to the folder of the paper's tables")
     monkeypatch.setenv("SPARSEDENSITY_DATA", str(FOLDER))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    printed = PAGE.partition("$ sparsedensity datasets --check\n")[2].partition("\n```")[0]
-    assert list(verb._lines([verb._counted(line, None) for line in PAPER])) == printed.splitlines()
+    printed = PAGE.partition("$ python -m reproduction datasets --check\n")[2].partition("\n```")[0]
+    assert list(listing.checked()) == printed.splitlines()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from benchmarks.page import about, write_page
 from reproduction import writing
-from tests.experiments.test_writing import FOOT, MACHINE, a_study
+from tests.reproduction.test_writing import FOOT, MACHINE, a_study
 
 PRINTED = "\n### speed\n| table | seconds |\n| --- | --: |\n| titanic | 0.02 |\ngrowth: 1,000: 1.5 s\nand more\n"
 

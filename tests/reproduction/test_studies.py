@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reproduction import datasets as papers_datasets
 from reproduction import grids, paper
 from reproduction.distances import distances
 from reproduction.parts import Parts
@@ -22,8 +23,8 @@ from reproduction.study import Setting
 from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.evaluation import SideBySide
-from tests.experiments.test_paper import SOURCE, one_line
-from tests.units.test_cli import run
+from tests.reproduction.command import run
+from tests.reproduction.test_paper import SOURCE, one_line
 
 WITHOUT_TABLES = [name for name in STUDIES if name != "coco"]
 
@@ -156,7 +157,7 @@ def test_what_is_true_of_the_housebreaks_is_what_the_paper_says(quick):
 
 
 def test_every_event_of_the_housebreaks_names_known_values():
-    points = crime.Points(datasets.housebreaks(rows=10))
+    points = crime.EveryPoint(datasets.housebreaks(rows=10))
     for event in crime.QUOTED_EVENTS.values():
         assert 0 < points.inside(event).sum() < len(points.codes)
     assert points.given(points.log_truth, {}, {}) == pytest.approx(1.0)
@@ -194,8 +195,8 @@ def test_labels_that_come_together_are_the_most_surprising():
 def test_the_study_of_labels_tells_the_pair():
     study = coco.study_of(labels(), Setting(Parts(), quick=True))
     assert any("dog and cat" in sentence or "cat and dog" in sentence for sentence in study.sentences)
-    assert study.tables[1].rows[0] == ("leaves", 20.0, len(study.figures[0].report.leaves))
-    assert 1 < len(study.figures[0].report.leaves) <= 20
+    assert study.tables[1].rows[0] == ("leaves", 20.0, study.figures[0].model.n_leaves_)
+    assert 1 < study.figures[0].model.n_leaves_ <= 20
 
 
 def folds_with(gains, leaves=3):
@@ -260,7 +261,7 @@ def test_a_set_that_nobody_has_is_one_sentence(name):
 
 
 def test_a_study_without_its_data_is_left_out_of_many_and_refused_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets, "load", lambda *_: (_ for _ in ()).throw(DataError("coco_thing is not here.")))
+    monkeypatch.setattr(papers_datasets, "load", lambda *_: (_ for _ in ()).throw(DataError("coco_thing is not here.")))
     with pytest.raises(DataError, match="coco_thing is not here"):
         list(reproduce(StudyPlan(("coco",), tmp_path, quick=True)))
     skipped = list(reproduce(StudyPlan(("coco", "coco"), tmp_path, quick=True)))
@@ -289,28 +290,29 @@ def test_an_interrupted_study_resumes(tmp_path, monkeypatch):
 
 def test_the_command_tells_what_it_found_and_where(tmp_path, monkeypatch):
     monkeypatch.setattr(simulated, "QUICK_DRAWS", 1)
-    done = run("reproduce", "simulated", "--quick", "-o", tmp_path / "out")
+    done = run("simulated", "--quick", "-o", tmp_path / "out")
     assert done.returncode == 0
     assert done.stdout.startswith("A tree recovered from the data it made (")
     assert "finds exactly the six leaves in 1 of 1 draws" in done.stdout
     assert done.stderr == f"wrote {tmp_path / 'out' / 'index.html'}\n"
 
 
-def test_a_study_that_is_not_there_is_one_sentence():
-    done = run("reproduce", "atlantis")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: STUDY must be one of titanic, lists, ")
-    assert "not 'atlantis'" in done.stderr
+def test_a_study_that_is_not_there_is_refused():
+    done = run("atlantis")
+    assert done.returncode == 2
+    assert "No such command 'atlantis'" in done.stderr
 
 
 def test_no_jobs_are_refused():
-    assert "error: --jobs must be a whole number of 1 or more" in run("reproduce", "simulated", "--jobs", "0").stderr
+    assert "error: --jobs must be a whole number of 1 or more" in run("simulated", "--jobs", "0").stderr
 
 
 def test_every_study_has_a_function_and_a_line_about_it():
+    told = run("--help").stdout
     for name, entry in STUDIES.items():
         assert callable(study_of(name))
         assert entry.about
+        assert f" {name} " in told
 
 
 @pytest.mark.skipif(

@@ -25,8 +25,14 @@ FOOT = Foot("python -m reproduction titanic", 12.34, MACHINE, False)
 
 
 def a_study(name="titanic", text="An apple"):
-    numbers = (StudyColumn("seconds", "number", 2, paper=True), StudyColumn("seconds", "number", 2), StudyColumn("proven"))
-    first = StudyTable("times", "Times", (StudyColumn("set"), *numbers), ((text, 0.324, 1 / 3, True), ("other", None, 2.5, None)))
+    numbers = (
+        StudyColumn("seconds", "number", 2, paper=True),
+        StudyColumn("seconds", "number", 2),
+        StudyColumn("proven"),
+    )
+    first = StudyTable(
+        "times", "Times", (StudyColumn("set"), *numbers), ((text, 0.324, 1 / 3, True), ("other", None, 2.5, None))
+    )
     second = StudyTable("more", "More", (StudyColumn("share", "share", 0),), ((0.125,),), (f"Why {text}.",))
     series = (
         Series("paper", (1.0, 10.0, 100.0), (2.0, 4.0, 8.0), faint=True),
@@ -35,7 +41,7 @@ def a_study(name="titanic", text="An apple"):
     chart = Chart(
         f"{name}-chart", "A chart", (Panel("", text, "up", series, True, True), Panel("two", "x", "y", series))
     )
-    picture = ModelPicture(f"{name}-tree", "A tree", GreedyTree().fit(datasets.load("simulated")).report(), "Words.")
+    picture = ModelPicture(f"{name}-tree", "A tree", GreedyTree().fit(datasets.load("simulated")), "Words.")
     return Study(name, f"About {text}", "What was done.", (f"{text} came out.",), (first, second), (chart, picture))
 
 

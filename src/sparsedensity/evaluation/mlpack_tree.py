@@ -192,7 +192,9 @@ def as_tree(domain: Domain, root: NumberSplit | None, cut_of: Callable[[int, flo
     return Tree.of_splits(domain, splits)
 
 
-def _divided(node: NumberSplit | None, region: Region, cut_of: Callable[[int, float], Cut]) -> tuple[NumberSplit | None, Any]:
+def _divided(
+    node: NumberSplit | None, region: Region, cut_of: Callable[[int, float], Cut]
+) -> tuple[NumberSplit | None, Any]:
     """The next split that divides the values of a region, with its feature and the two groups of codes."""
     while node is not None:
         feature, side = cut_of(node.column, node.threshold)
@@ -259,4 +261,7 @@ def _repeated(table: Table, rng: np.random.Generator) -> Codes:
     return rng.permutation(np.repeat(table.codes, table.weights.astype(np.int64), axis=0))
 
 
-ENCODINGS: dict[str, Callable[..., tuple[Floats, Callable[[int, float], Cut]]]] = {"one-hot": one_hot, "sampled": sampled}
+ENCODINGS: dict[str, Callable[..., tuple[Floats, Callable[[int, float], Cut]]]] = {
+    "one-hot": one_hot,
+    "sampled": sampled,
+}

@@ -82,9 +82,7 @@ class _Pair(NamedTuple):
     ours: Method
 
 
-def _side_by_side(
-    rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tuple[int, Floats, Floats]
-) -> SideBySide:
+def _side_by_side(rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tuple[int, Floats, Floats]) -> SideBySide:
     fold, train, test = task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)

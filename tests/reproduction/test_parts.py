@@ -25,23 +25,23 @@ def test_a_finished_part_is_not_computed_again(tmp_path):
 
 def test_what_is_interrupted_keeps_what_was_finished(tmp_path):
     file = tmp_path / "study.jsonl"
-    kept = Parts(file, HERE)
-    kept.part("first", lambda: {"x": 1.5})
+    parts = Parts(file, HERE)
+    parts.part("first", lambda: {"x": 1.5})
 
     def interrupted():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kept.part("second", interrupted)
+        parts.part("second", interrupted)
     assert Parts(file, HERE).part("first", never) == {"x": 1.5}
 
 
 def test_a_line_that_was_cut_off_is_a_part_that_is_not_finished(tmp_path):
     file = tmp_path / "study.jsonl"
-    kept = Parts(file, HERE)
-    kept.part("first", lambda: {"x": 1})
-    kept.part("second", lambda: {"x": 2})
-    kept.file.write_text(kept.file.read_text()[:-8])
+    parts = Parts(file, HERE)
+    parts.part("first", lambda: {"x": 1})
+    parts.part("second", lambda: {"x": 2})
+    parts.results.path.write_text(parts.results.path.read_text()[:-8])
     again = Parts(file, HERE)
     assert again.part("first", never) == {"x": 1}
     assert again.part("second", lambda: {"x": 3}) == {"x": 3}
@@ -50,13 +50,13 @@ def test_a_line_that_was_cut_off_is_a_part_that_is_not_finished(tmp_path):
 
 def test_a_damaged_line_is_refused_in_one_sentence_and_measured_anew_when_asked(tmp_path):
     file = tmp_path / "study.jsonl"
-    kept = Parts(file, HERE)
-    kept.part("first", lambda: {"x": 1})
-    kept.part("second", lambda: {"x": 2})
-    header, _, second = kept.file.read_text().splitlines()
-    for damaged in ('{"part": "fi', "[]", '{"part": "first"}'):
-        kept.file.write_text(f"{header}\n{damaged}\n{second}\n")
-        with pytest.raises(DataError, match=r"is damaged: line 2 is not a finished part\. Delete it, or .* --fresh"):
+    parts = Parts(file, HERE)
+    parts.part("first", lambda: {"x": 1})
+    parts.part("second", lambda: {"x": 2})
+    header, _, second = parts.results.path.read_text().splitlines()
+    for damaged in ('{"name": "fi', "[]", '{"name": "first"}'):
+        parts.results.path.write_text(f"{header}\n{damaged}\n{second}\n")
+        with pytest.raises(DataError, match=r"is damaged: line 2 is not a result\. Delete it, or .* --fresh"):
             Parts(file, HERE)
     assert Parts(file, HERE, fresh=True).part("first", lambda: {"x": 3}) == {"x": 3}
 
@@ -80,16 +80,19 @@ def test_a_part_is_the_same_now_as_when_it_is_read_again(tmp_path):
     part = {"pair": (1, 2), "nothing": float("-inf")}
     first = Parts(tmp_path / "study.jsonl", HERE).part("first", lambda: part)
     assert (
-        first == Parts(tmp_path / "study.jsonl", HERE).part("first", never) == {"pair": [1, 2], "nothing": -float("inf")}
+        first
+        == Parts(tmp_path / "study.jsonl", HERE).part("first", never)
+        == {"pair": [1, 2], "nothing": -float("inf")}
     )
 
 
 def test_the_seconds_of_earlier_parts_are_counted_once(tmp_path):
     file = tmp_path / "study.jsonl"
-    kept = Parts(file, HERE)
-    kept.part("first", dict)
-    header, line = kept.file.read_text().splitlines()
-    kept.file.write_text(f"{header}\n{json.dumps({**json.loads(line), 'seconds': 5.0})}\n")
+    parts = Parts(file, HERE)
+    parts.part("first", dict)
+    header, line = parts.results.path.read_text().splitlines()
+    result = {**json.loads(line)["result"], "seconds": 5.0}
+    parts.results.path.write_text(f"{header}\n{json.dumps({'name': 'first', 'result': result})}\n")
     again = Parts(file, HERE)
     assert again.seconds_before == 0.0
     again.part("first", never)
