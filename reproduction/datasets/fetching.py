@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import quote
 
 import pooch
@@ -86,6 +87,7 @@ def download(address: str, folder: Path) -> None:
     try:
         pooch.retrieve(address, known_hash=None, fname=file_name(address), path=folder, downloader=web)
     except requests.HTTPError as error:
-        raise DataError(f"{address} answers {error.response.status_code} {error.response.reason}.") from None
+        answer: Any = error.response
+        raise DataError(f"{address} answers {answer.status_code} {answer.reason}.") from None
     except (requests.RequestException, ValueError) as error:  # the last for an answer that makes no sense
         raise DataError(f"{address} cannot be fetched ({type(error).__name__}).") from None

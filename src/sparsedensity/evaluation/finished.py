@@ -68,7 +68,7 @@ class ResultFile:
             raise DataError(f"{path} is not a file of results. {self.way_out}")
         for number, line in enumerate(whole.splitlines(), 1):
             if number == 1:
-                self._check(*self._parsed(number, line, HEADER), belongs)
+                self._check(self._parsed(number, line, HEADER)[0], belongs)
             else:
                 name, result = self._parsed(number, line, NAME, RESULT)
                 self._results[name] = result
