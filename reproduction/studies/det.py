@@ -17,7 +17,6 @@ from sparsedensity import LeafSparseTree, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.evaluation import CrossValidation, Method, SideBySide, against_det, mean_gain, paper_methods
 from sparsedensity.evaluation.methods import DET
-from sparsedensity.evaluation.side_by_side import TIE
 
 UNIFORM = ("balance", "car", "nursery")
 """Full factorials: every tree of more than one leaf is noise."""
@@ -32,6 +31,8 @@ SECONDS, QUICK_SECONDS = 10.0, 0.2
 """The time limit of one of our searches."""
 MOST_LEAVES: int = paper_methods()[DET].estimator.max_leaves
 """DET's tree may have so many."""
+TIE = 1e-9
+"""Log-likelihoods per row that differ by no more are equal: the same tree, summed in another order."""
 
 BySet = Mapping[str, Sequence[SideBySide]]
 
