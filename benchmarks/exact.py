@@ -80,7 +80,7 @@ def jobs() -> Iterator[tuple[str, int | None]]:
 
 
 def prove(name: str, method: str, depth: int | None) -> ProofLine | None:
-    """Prove one table, warm; nothing where it is out of reach."""
+    """Prove one table, warm; nothing if it is out of reach."""
     posterior: Any = METHODS[method]
     run(Exact(depth=depth), Problem(engine_of("titanic"), posterior, 100))
     problem = Problem(engine_of(name), posterior, 100)

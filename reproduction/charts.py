@@ -81,8 +81,8 @@ def themed(text: str) -> str:
 
 def palette() -> dict[str, tuple[str, str]]:
     """Every colour of a chart by its name: light and dark."""
-    own = {f"series{i}": pair for i, pair in enumerate(SERIES)}
-    return own | {name: (LIGHT[name], DARK[name]) for name in ("paper", "ink", "soft", "line")}
+    series = {f"series{i}": pair for i, pair in enumerate(SERIES)}
+    return series | {name: (LIGHT[name], DARK[name]) for name in ("paper", "ink", "soft", "line")}
 
 
 def _dress(axes: Any, panel: Panel) -> None:

@@ -66,14 +66,14 @@ class Grid(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """A set that is not to be had."""
+    """A set that is not available."""
 
     name: str
     why: str
 
 
 def grids(setting: Setting) -> Iterator[Grid | Absent]:
-    """Every method on every set, the paper's order; sets that are not to be had with the reason."""
+    """Every method on every set, the paper's order; sets that are not available with the reason."""
     for name in QUICK if setting.quick else DATA_SETS:
         try:
             yield from _grids_of(name, setting)

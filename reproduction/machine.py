@@ -26,7 +26,7 @@ class Machine:
     python: str
     sparsedensity: str
     commit: str
-    """Empty where the library is not a checkout."""
+    """Empty if the library is not a checkout."""
     libraries: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """What the paper prints, as data: its three tables, and the numbers of its text and captions.
 
-Nothing here is ours, and nothing is mended: where two tables of the paper differ, both are kept. ``printed`` is what
+Nothing here is ours, and nothing is mended: if two tables of the paper differ, both are kept. ``printed`` is what
 the table calls the set. Every number is held against the paper's source by a test.
 
 >>> RUN_TIMES["titanic"].leaf_best, BEST["titanic"].leaves
@@ -27,7 +27,7 @@ class PaperSet(NamedTuple):
     loaded: str | None = None
     """What :func:`reproduction.datasets.load` calls it; ``None`` if it has no loader."""
     stand_in: str | None = None
-    """Something like it, of known truth, in case it is not to be had."""
+    """Something like it, of known truth, in case it is not available."""
     first_rows: int | None = None
     """How many rows of that are taken, if not all."""
 

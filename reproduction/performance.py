@@ -38,7 +38,7 @@ class Performance(NamedTuple):
     chart: Chart
 
     def per_row(self, method: str) -> list[float]:
-        """The held-out log-likelihood per row of one method, fold by fold; empty where it was not compared."""
+        """The held-out log-likelihood per row of one method, fold by fold; empty if it was not compared."""
         return [fold.per_row for fold in self.evaluation.of(method)]
 
     def above(self, method: str, other: str, called: str) -> str:
@@ -74,7 +74,7 @@ def in_folds(setting: Setting) -> str:
 
 
 def _methods(search: str, quick: bool) -> dict[str, Method]:
-    """The paper's methods, mlpack's DET where it is installed, and last the references, which are the quickest."""
+    """The paper's methods, mlpack's DET if it is installed, and last the references, which are the quickest."""
     methods = paper_methods(time_limit=QUICK_SECONDS if quick else None, search=search)
     if quick:
         return {name: replace(method, grid={}) for name, method in (methods | reference_methods()).items()}
@@ -86,16 +86,16 @@ def _methods(search: str, quick: bool) -> dict[str, Method]:
 def _summary(found: Evaluation) -> StudyTable:
     rows = []
     for method in found.methods:
-        own = found.of(method)
-        per_row = [fold.per_row for fold in own]
-        leaves = fmean(fold.leaves for fold in own)
+        folds = found.of(method)
+        per_row = [fold.per_row for fold in folds]
+        leaves = fmean(fold.leaves for fold in folds)
         rows.append(
             (
                 method,
                 leaves,
                 fmean(per_row),
                 standard_error(per_row),
-                sum(fold.seconds + fold.choosing_seconds for fold in own),
+                sum(fold.seconds + fold.choosing_seconds for fold in folds),
             )
         )
     rows.sort(key=lambda row: -row[2])
@@ -148,10 +148,10 @@ def _chart(name: str, found: Evaluation) -> Chart:
     wide = max(fold.leaves for fold in found.folds) > WIDE
     series = []
     for place, method in enumerate(found.methods):
-        own = found.of(method)
+        folds = found.of(method)
         aside = 0.06 * (place - (len(found.methods) - 1) / 2)
-        x = tuple(fold.leaves * (1 + aside / 5) if wide else fold.leaves + aside for fold in own)
-        series.append(Series(method, x, tuple(fold.log_likelihood for fold in own)))
+        x = tuple(fold.leaves * (1 + aside / 5) if wide else fold.leaves + aside for fold in folds)
+        series.append(Series(method, x, tuple(fold.log_likelihood for fold in folds)))
     panel = Panel("", "leaves", "log-likelihood of the test rows", tuple(series), log_x=wide)
     words = "One dot per fold, moved a little sideways so that methods can be told apart. Up and left is better."
     return Chart(f"{name}-scatter", "Likelihood against sparsity", (panel,), words)

@@ -48,7 +48,7 @@ class Skipped:
 def reproduce(plan: StudyPlan) -> Iterator[SavedStudy | Skipped]:
     """Run studies one after another; each is written, and the page with it, before the next begins.
 
-    If several are asked for, one whose data are not to be had is skipped. An earlier study in the folder that
+    If several are asked for, one whose data are not available is skipped. An earlier study in the folder that
     cannot be read is left off the page, and said at the end.
     """
     machine = Machine.here()

@@ -1,4 +1,4 @@
-"""The paper's data sets as a study takes them: the table, its split, and what stands in for what is not to be had."""
+"""The paper's data sets as a study takes them: the table, its split, and what stands in for what is not available."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def paper_table(name: str, folder: Path | None) -> tuple[pl.DataFrame, str]:
 
 
 def check_public(name: str) -> None:
-    """Refuse a set that is not to be had anywhere, in one sentence."""
+    """Refuse a set that is not available anywhere, in one sentence."""
     described = DATA_SETS[name]
     if described.loaded is None and described.stand_in is None:
         raise FetchError(f"{described.title}: the paper's table is not public.")

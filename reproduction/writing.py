@@ -140,9 +140,9 @@ def csv_name(study: str, table: StudyTable, place: int) -> str:
 def _files(study: Study, saved: SavedStudy) -> Iterator[tuple[str, str | bytes]]:
     for i, table in enumerate(study.tables):
         yield csv_name(study.name, table, i), as_csv(table)
-    for own, figure in zip(study.figures, saved.figures, strict=True):
+    for drawn, figure in zip(study.figures, saved.figures, strict=True):
         yield f"{figure.name}.svg", figure.svg
-        yield f"{figure.name}.png", charts.png(own) if isinstance(own, Chart) else _photograph(own)
+        yield f"{figure.name}.png", charts.png(drawn) if isinstance(drawn, Chart) else _photograph(drawn)
     yield f"{study.name}.md", as_markdown(saved)
     yield f"{study.name}.json", json.dumps(_as_json(saved), indent=1, ensure_ascii=False)
 

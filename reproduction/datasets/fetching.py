@@ -74,7 +74,7 @@ def _ways(record: PublishedSet) -> Iterator[tuple[PublishedForm, list[str]]]:
 
 
 def _addresses(file: PublishedFile) -> tuple[str, ...]:
-    """Where a file is to be had: at a mirror, if one is set, else where it was published."""
+    """Where a file can be fetched: at a mirror, if one is set, else where it was published."""
     mirror = os.environ.get(MIRROR)
     return tuple(f"{mirror.rstrip('/')}/{quote(name)}" for name in file.names) if mirror else file.addresses
 

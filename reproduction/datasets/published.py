@@ -25,7 +25,7 @@ CC_BY = "CC BY 4.0"
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A published file, and where it is to be had: by itself, or inside a zip archive."""
+    """A published file, and where it can be fetched: by itself, or inside a zip archive."""
 
     name: str
     addresses: tuple[str, ...]

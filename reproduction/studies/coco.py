@@ -42,13 +42,13 @@ class Surprise(NamedTuple):
 
 
 def study(setting: Setting) -> Study:
-    """TimedFit the published labels."""
+    """Fit the published labels."""
     frame = datasets.load("coco_thing", setting.data)
     return study_of(frame.head(5000) if setting.quick else frame, setting)
 
 
 def study_of(frame: pl.DataFrame, setting: Setting) -> Study:
-    """TimedFit a table of labels, one column per label and one row per image."""
+    """Fit a table of labels, one column per label and one row per image."""
     limit = QUICK_SECONDS if setting.quick else SECONDS
     setting.say("the tree of labels")
     warm_up(setting.jobs)
@@ -73,7 +73,7 @@ def study_of(frame: pl.DataFrame, setting: Setting) -> Study:
 def surprises(tree: Any, frame: pl.DataFrame) -> list[Surprise]:
     """The leaves in which at least two labels are present, those most above independence first."""
     shares = {name: frame[name].value_counts(normalize=True) for name in frame.columns}
-    by_value = {name: dict(own.iter_rows()) for name, own in shares.items()}
+    by_value = {name: dict(shares_of.iter_rows()) for name, shares_of in shares.items()}
     found = []
     for leaf in tree.leaves_:
         present = _present(leaf)

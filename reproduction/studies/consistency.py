@@ -27,14 +27,14 @@ DISTANCES = {"variation": "total variation", "divergence": "Kullback-Leibler div
 
 
 def study(setting: Setting) -> Study:
-    """TimedFit every method to more and more rows of known truths."""
+    """Fit every method to more and more rows of known truths."""
     trees, rows = (QUICK_TREES, QUICK_ROWS) if setting.quick else (TREES, ROWS)
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for seed in range(trees):
         for n in rows:
             part = setting.part(f"tree {seed}, {n:,} rows", lambda seed=seed, n=n: _distances(seed, n, setting))  # type: ignore[misc]
-            for method, own in part.items():
-                found.setdefault((method, n), []).append(own)
+            for method, draw in part.items():
+                found.setdefault((method, n), []).append(draw)
     points = math.prod(SIZES)
     return Study(
         "consistency",
@@ -78,7 +78,7 @@ def _regions(tree: Any) -> frozenset[Any]:
 
 def _sentences(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> list[str]:
     last, trees = rows[-1], len(found[LEAF, rows[-1]])
-    kept = sum(own["recovered"] for own in found[LEAF, last])
+    kept = sum(draw["recovered"] for draw in found[LEAF, last])
     ours = _mean(found[LEAF, last], "variation")
     said = [
         (
@@ -118,7 +118,7 @@ def _slope(found: Mapping[tuple[str, int], list[dict[str, Any]]], method: str, r
 def _table(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence[int]) -> StudyTable:
     lines = []
     for n in rows:
-        recovered = fmean([float(own["recovered"]) for own in found[LEAF, n]])
+        recovered = fmean([float(draw["recovered"]) for draw in found[LEAF, n]])
         numbers = [_mean(found[name, n], what) for what in DISTANCES for name in (LEAF, DET, HISTOGRAM)]
         lines.append((n, *numbers, _mean(found[LEAF, n], "leaves"), _mean(found[DET, n], "leaves"), recovered))
     columns = (
@@ -154,9 +154,9 @@ def _chart(found: Mapping[tuple[str, int], list[dict[str, Any]]], rows: Sequence
     for what, title in DISTANCES.items():
         series = []
         for name in (LEAF, DET, HISTOGRAM):
-            spread = [[own[what] for own in found[name, n]] for n in rows]
-            middle = tuple(float(np.median(own)) for own in spread)
-            low, high = (tuple(float(np.quantile(own, q)) for own in spread) for q in (0.1, 0.9))
+            spread = [[away[what] for away in found[name, n]] for n in rows]
+            middle = tuple(float(np.median(distances_at)) for distances_at in spread)
+            low, high = (tuple(float(np.quantile(distances_at, q)) for distances_at in spread) for q in (0.1, 0.9))
             series.append(Series(name, tuple(map(float, rows)), middle, True, low, high))
         panels.append(Panel(title, "rows", "distance to the truth", tuple(series), True, True))
     words = "Medians over the true trees, with bands from the tenth to the ninetieth percentile."

@@ -100,13 +100,13 @@ class EveryPoint:
 
 
 def study(setting: Setting) -> Study:
-    """TimedFit the housebreaks, tell the story, and hold it against the truth."""
+    """Fit the housebreaks, tell the story, and hold it against the truth."""
     truth = datasets.housebreaks()
     frame, points = truth.frame, EveryPoint(truth)
     setting.say("fitting")
     warm_up(setting.jobs)
     fits = {name: timed_fit(model, frame) for name, model in _methods(truth.domain, setting).items()}
-    logs = {name: points.log_density(own.model) for name, own in fits.items()}
+    logs = {name: points.log_density(fitted.model) for name, fitted in fits.items()}
     ours = logs[LEAF]
     compared = performance(setting, "crime", frame, search="anneal")
     tree = fits[LEAF].model
@@ -144,7 +144,7 @@ def _methods(domain: Any, setting: Setting) -> dict[str, Any]:
 
 def _sentences(fits: Mapping[str, Any], logs: Mapping[str, Any], points: EveryPoint, truth: Any) -> list[str]:
     tree, seconds = fits[LEAF]
-    away = {name: distances(points.log_truth, own)["variation"] for name, own in logs.items()}
+    away = {name: distances(points.log_truth, density)["variation"] for name, density in logs.items()}
     closest = min(away, key=lambda name: away[name])
     holds = sum(
         (points.given(logs[LEAF], claim.event, claim.given) > 0.5)
@@ -216,10 +216,10 @@ def _recovery(fits: Mapping[str, Any], logs: Mapping[str, Any], points: EveryPoi
         HISTOGRAM: int(QUOTED["crime, bins of the histogram"].value),
     }
     rows: list[tuple[CellValue, ...]] = [("truth", truth.tree.n_leaves, None, 0.0, 0.0, None)]
-    for name, own in fits.items():
+    for name, fitted in fits.items():
         away = distances(points.log_truth, logs[name])
-        leaves = own.model.n_leaves_
-        rows.append((name, leaves, printed.get(name), away["variation"], away["divergence"], own.seconds))
+        leaves = fitted.model.n_leaves_
+        rows.append((name, leaves, printed.get(name), away["variation"], away["divergence"], fitted.seconds))
     columns = (
         StudyColumn("model"),
         StudyColumn("leaves", "whole"),

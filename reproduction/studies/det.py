@@ -38,7 +38,7 @@ BySet = Mapping[str, Sequence[SideBySide]]
 
 
 def study(setting: Setting) -> Study:
-    """Compare on every set that is to be had."""
+    """Compare on every set that is available."""
     found: dict[str, list[SideBySide]] = {}
     stand_ins: list[str] = []
     absent: list[str] = []
@@ -80,7 +80,7 @@ def _compare(name: str, setting: Setting) -> dict[str, Any]:
 
 
 def _load(name: str, folder: Path | None) -> tuple[Any, str]:
-    """The table, and what it is where it is not the paper's."""
+    """The table, and what it is if it is not the paper's."""
     return (datasets.load(name), "") if name == "simulated" else paper_table(name, folder)
 
 
@@ -97,7 +97,7 @@ def _sentences(found: BySet) -> list[str]:
     skewed = [name for name in found if name not in UNIFORM]
     below = [title_of(name) for name, verdict in verdicts.items() if verdict == "below"]
     above = sum(verdicts[name] == "above" for name in skewed)
-    rows = [row for own in found.values() for row in own]
+    rows = [row for folds in found.values() for row in folds]
     reached = [row for row in rows if row.leaves_to_match is not None]
     fewer = [row for row in reached if (row.leaves_to_match or 0) < row.det_leaves]
     said = [
@@ -113,7 +113,7 @@ def _sentences(found: BySet) -> list[str]:
     ]
     if fewer:
         share = fmean((row.leaves_to_match or 0) / row.det_leaves for row in reached)
-        said.append(f"On average it needs {100 * share:.0f} % of DET's leaves where it reaches its likelihood.")
+        said.append(f"On average it needs {100 * share:.0f} % of DET's leaves if it reaches its likelihood.")
     return said
 
 
@@ -145,7 +145,7 @@ def _table(found: BySet, words: Sequence[str]) -> StudyTable:
 
 def _at_the_limit(found: BySet) -> str:
     """How often DET would have grown further."""
-    rows = [row for own in found.values() for row in own]
+    rows = [row for folds in found.values() for row in folds]
     bound = sum(row.det_leaves >= MOST_LEAVES for row in rows)
     return (
         f"DET's tree may have {MOST_LEAVES} leaves, a limit that the paper does not have for DET: in {bound} of "
@@ -209,19 +209,19 @@ def _every_fold(found: BySet) -> StudyTable:
             row.log_likelihood,
             row.leaves_to_match,
         )
-        for name, own in found.items()
-        for row in own
+        for name, folds in found.items()
+        for row in folds
     )
     return StudyTable("folds", "Every fold", columns, rows)
 
 
 def _chart(found: BySet) -> Chart:
     series = []
-    largest = max(row.det_leaves for own in found.values() for row in own)
+    largest = max(row.det_leaves for folds in found.values() for row in folds)
     ends = (1.0, float(max(largest, 2)))
     x, y, names = [], [], []
-    for name, own in found.items():
-        matched = [row for row in own if row.leaves_to_match is not None]
+    for name, folds in found.items():
+        matched = [row for row in folds if row.leaves_to_match is not None]
         if matched:
             x.append(math.exp(fmean(math.log(row.det_leaves) for row in matched)))
             y.append(math.exp(fmean(math.log(row.leaves_to_match or 1) for row in matched)))

@@ -24,7 +24,7 @@ def rule_list(expected_rules: int, max_rules: int | None = None) -> SparseRuleLi
 
 
 def study(setting: Setting) -> Study:
-    """TimedFit the three priors, then every length."""
+    """Fit the three priors, then every length."""
     people = datasets.load("titanic")
     setting.say("the best list for each prior")
     best = {expected: timed_fit(rule_list(expected), people).model for expected in TITANIC_EXPECTED_RULES}
@@ -66,7 +66,7 @@ def _sentences(best: dict[int, Any], sizes: list[int], rows: list[list[CellValue
             f"paper reports lists that get longer with the prior; under the three priors {shorter} of the table scores "
             "lower."
         ),
-        "Who wants a shorter list asks for it: max_rules is a limit that the search optimises under.",
+        "For a shorter list, set max_rules: a hard limit that the search optimises under.",
     ]
 
 
@@ -95,7 +95,7 @@ def _row(setting: Setting, length: int, people: Any) -> list[CellValue]:
 
 
 def _told(best: dict[int, Any], people: pl.DataFrame) -> list[CellValue]:
-    """The two rules that the paper tells, scored as a list of two rules."""
+    """The two rules that the paper's text gives, scored as a list of two rules."""
     domain = best[TITANIC_EXPECTED_RULES[0]].domain_
     codes = [[(domain.index(name), domain[name].code(value)) for name, value in rule.items()] for rule in TOLD]
     rules = RuleList.of(domain, [[Condition(f, c, c) for f, c in rule] for rule in codes])

@@ -35,13 +35,13 @@ def study(setting: Setting) -> Study:
 def _sentences(measured: Sequence[Grid]) -> list[str]:
     said = []
     for method, title in METHODS.items():
-        own = [grid for grid in measured if grid.method == method]
-        larger = sum(grid.best.size > getattr(BEST[grid.name], PRINTED[method][1]) for grid in own)
-        smaller = sum(grid.best.size < getattr(BEST[grid.name], PRINTED[method][1]) for grid in own)
+        searches = [grid for grid in measured if grid.method == method]
+        larger = sum(grid.best.size > getattr(BEST[grid.name], PRINTED[method][1]) for grid in searches)
+        smaller = sum(grid.best.size < getattr(BEST[grid.name], PRINTED[method][1]) for grid in searches)
         limit = MOST_RULES if method == "list" else MOST_LEAVES
-        bound = sum(grid.best.size >= limit for grid in own)
+        bound = sum(grid.best.size >= limit for grid in searches)
         said.append(
-            f"{title}: our best model is larger than the paper's on {larger} of {len(own)} sets and smaller on "
+            f"{title}: our best model is larger than the paper's on {larger} of {len(searches)} sets and smaller on "
             f"{smaller}; on {bound} it has as many {'rules' if method == 'list' else 'leaves'} as the limit of "
             f"{limit} allows."
         )
@@ -87,9 +87,9 @@ def _nothing_to_find(measured: Sequence[Grid]) -> list[str]:
     return [f"One leaf is the best tree of {', '.join(flat)}: the density is uniform."] if flat else []
 
 
-def _cells(name: str, own: dict[str, Grid | None]) -> list[CellValue]:
+def _cells(name: str, by_method: dict[str, Grid | None]) -> list[CellValue]:
     cells: list[CellValue] = []
-    for method, grid in own.items():
+    for method, grid in by_method.items():
         priors, size = PRINTED[method]
         printed = " / ".join(str(getattr(BEST[name], prior)) for prior in priors)
         ours = None if grid is None else " / ".join(str(grid.best.parameters[prior]) for prior in priors)
@@ -124,8 +124,8 @@ def _spread(measured: Sequence[Grid]) -> StudyTable:
 def _chart(measured: Sequence[Grid]) -> Chart:
     series = []
     for method, title in METHODS.items():
-        own = [grid for grid in measured if grid.method == method]
-        x = tuple(float(getattr(BEST[grid.name], PRINTED[method][1])) for grid in own)
-        series.append(Series(title, x, tuple(float(grid.best.size) for grid in own)))
+        searches = [grid for grid in measured if grid.method == method]
+        x = tuple(float(getattr(BEST[grid.name], PRINTED[method][1])) for grid in searches)
+        series.append(Series(title, x, tuple(float(grid.best.size) for grid in searches)))
     panel = Panel("", "leaves or rules, paper", "leaves or rules, ours", tuple(series))
     return Chart("parameters-sizes", "Sizes of the best models", (panel,), "One dot per data set.")

@@ -56,8 +56,8 @@ def study(setting: Setting) -> Study:
 
 def _ratios(measured: Sequence[Grid], method: str) -> list[float]:
     """How many times the paper's seconds of the whole parameter search are ours."""
-    own = [grid for grid in measured if grid.method == method]
-    return [getattr(RUN_TIMES[grid.name], f"{method}_all") / grid.seconds for grid in own]
+    searches = [grid for grid in measured if grid.method == method]
+    return [getattr(RUN_TIMES[grid.name], f"{method}_all") / grid.seconds for grid in searches]
 
 
 def _sentences(measured: Sequence[Grid]) -> list[str]:
@@ -117,7 +117,7 @@ def _seconds(measured: Sequence[Grid], absent: Sequence[Absent], limit: float) -
             "branch the branch-sparse tree, list the rule list."
         ),
         (
-            f"One fit each, where the paper averages five. Our searches are stopped after {limit:g} s (reading, "
+            f"One fit each; the paper averages five. Our searches are stopped after {limit:g} s (reading, "
             f"scoring and what cannot be stopped come on top); trees have at most {MOST_LEAVES} leaves and "
             f"lists at most {MOST_RULES} rules, as the longest of the paper. A search that ends earlier has proven its "
             "model or has stopped improving; one that is stopped would have gone on to a better model. How good the "
@@ -139,12 +139,12 @@ def _single_machine() -> str:
     )
 
 
-def _row(name: str, own: dict[str, Grid]) -> tuple[CellValue, ...]:
+def _row(name: str, by_method: dict[str, Grid]) -> tuple[CellValue, ...]:
     printed = RUN_TIMES[name]
     cells: list[CellValue] = [printed.printed, printed.train_rows, printed.pairs]
     for what in ("best", "all"):
         for method in METHODS:
-            grid = own.get(method)
+            grid = by_method.get(method)
             ours = None if grid is None else grid.best.seconds if what == "best" else grid.seconds
             cells += [getattr(printed, f"{method}_{what}"), ours]
     return tuple(cells)
@@ -177,7 +177,7 @@ def _details(measured: Sequence[Grid]) -> StudyTable:
     notes = (
         (
             f"The fit of the best parameters. {MOST} of the gain: of what the search gained over its first "
-            "look, which is the greedy tree where it begins with one."
+            "look, which is the greedy tree if it begins with one."
         ),
     )
     return StudyTable("fits", "How the best fits ended", columns, rows, notes)
@@ -186,10 +186,10 @@ def _details(measured: Sequence[Grid]) -> StudyTable:
 def _chart(measured: Sequence[Grid]) -> Chart:
     panels = []
     for method, title in METHODS.items():
-        own = [grid for grid in measured if grid.method == method]
-        x = tuple(math.log10(RUN_TIMES[g.name].train_rows) * RUN_TIMES[g.name].pairs for g in own)
-        printed = tuple(getattr(RUN_TIMES[g.name], f"{method}_best") for g in own)
-        ours = tuple(g.best.seconds for g in own)
+        searches = [grid for grid in measured if grid.method == method]
+        x = tuple(math.log10(RUN_TIMES[g.name].train_rows) * RUN_TIMES[g.name].pairs for g in searches)
+        printed = tuple(getattr(RUN_TIMES[g.name], f"{method}_best") for g in searches)
+        ours = tuple(g.best.seconds for g in searches)
         series = (Series("paper", x, printed, faint=True), Series("ours", x, ours))
         panels.append(Panel(title, "log10 of training rows × pairs", "seconds, best parameters", series, True, True))
     words = "Complexity is the logarithm of the number of training rows times the number of feature-value pairs."

@@ -56,7 +56,7 @@ def methods(domain: Domain) -> dict[str, Any]:
 
 
 def study(setting: Setting) -> Study:
-    """TimedFit every method to random halves and score it on the other halves."""
+    """Fit every method to random halves and score it on the other halves."""
     draws = QUICK_DRAWS if setting.quick else DRAWS
     found: dict[str, list[dict[str, float]]] = {}
     for begin in range(0, draws, BLOCK):

@@ -22,7 +22,7 @@ BOYS = {"sex": "male", "age": "child"}
 
 
 def study(setting: Setting) -> Study:
-    """TimedFit the people aboard."""
+    """Fit the people aboard."""
     people = datasets.load("titanic")
     setting.say("the tree and the lists")
     warm_up(setting.jobs)
@@ -58,13 +58,13 @@ def study(setting: Setting) -> Study:
 
 
 def _same(lists: dict[int, TimedFit]) -> bool:
-    return len({own.model.structure_.rules for own in lists.values()}) == 1
+    return len({fitted.model.structure_.rules for fitted in lists.values()}) == 1
 
 
 def _sentences(tree: TimedFit, lists: dict[int, TimedFit], compared: Performance) -> list[str]:
     model = tree.model
     proven = ", proven to be the best" if model.search_.proven else ""
-    sizes = " and ".join(str(size) for size in sorted({own.model.n_rules_ for own in lists.values()}))
+    sizes = " and ".join(str(size) for size in sorted({fitted.model.n_rules_ for fitted in lists.values()}))
     return [
         (
             f"The leaf-sparse tree has {model.n_leaves_} leaves and a log posterior of "
@@ -73,8 +73,7 @@ def _sentences(tree: TimedFit, lists: dict[int, TimedFit], compared: Performance
         (
             "For 2, 4 and 7 expected rules the best list is "
             f"{'one and the same' if _same(lists) else 'not the same'}, of {sizes} rules"
-            f"{': the data outweigh the prior' if _same(lists) else ''}. Whoever wants a shorter list asks for one "
-            "with max_rules."
+            f"{': the data outweigh the prior' if _same(lists) else ''}. For a shorter list, set max_rules."
         ),
         (
             f"Held out, per row, the leaf-sparse tree is {compared.above(LEAF, DET, 'DET for categories')} and "
@@ -107,7 +106,7 @@ def _leaves(tree: Any) -> StudyTable:
     )
     notes = (
         (
-            "Of the leaves of its tree the paper's text tells one, the children in 3rd class; it fits 1,761 training "
+            "The paper's text gives one leaf of its tree, the children in 3rd class; it fits 1,761 training "
             "rows, we fit all 2,201."
         ),
     )
@@ -149,13 +148,13 @@ def _lists(lists: dict[int, TimedFit], people: pl.DataFrame) -> StudyTable:
     rows = tuple(
         (
             expected,
-            own.model.n_rules_,
-            own.model.log_posterior_,
-            own.model.score(people) / people.height,
-            own.model.search_.proven,
-            in_words(own.model),
+            fitted.model.n_rules_,
+            fitted.model.log_posterior_,
+            fitted.model.score(people) / people.height,
+            fitted.model.search_.proven,
+            in_words(fitted.model),
         )
-        for expected, own in lists.items()
+        for expected, fitted in lists.items()
     )
     columns = (
         StudyColumn("expected rules", "whole"),
@@ -189,7 +188,7 @@ def _sizes(tree: TimedFit, branches: TimedFit, lists: dict[int, TimedFit]) -> St
         StudyColumn("seconds", "number", 3, paper=True),
         StudyColumn("seconds", "number", 3),
     )
-    proven = sum(own.model.search_.proven for own in (tree, branches, rules))
+    proven = sum(fitted.model.search_.proven for fitted in (tree, branches, rules))
     notes = (
         (
             "Our seconds are of one fit to all rows with the default search, after compiling; it ends with a proof for "

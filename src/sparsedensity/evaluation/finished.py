@@ -35,7 +35,7 @@ class ResultFile:
     belongs
         What the results depend on. A file of results that depend on something else is refused.
     way_out
-        What whoever meets a file that is refused can do.
+        What to do about a file that is refused, as a sentence.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ class MlpackTree(DensityEstimator):
     ----------
     encoding
         How categories become numbers: ``"one-hot"`` gives every value of a nominal column a column of 0 and 1, as the
-        paper did; ``"sampled"`` draws a number from an interval of its own for every value, the more frequent the
+        paper did; ``"sampled"`` draws a number from an interval of its value for every value, the more frequent the
         wider (the paper's Algorithm 2). Ordered columns become the numbers of their levels in ``"one-hot"``.
     min_leaf, max_leaf
         The least rows of a leaf, and the rows up to which a leaf is not split.
@@ -217,9 +217,9 @@ def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Fl
     ).astype(np.float64)
 
     def cut_of(column: int, threshold: float) -> Cut:
-        feature, own = columns[column]
+        feature, value = columns[column]
         return feature, frozenset(
-            code for code in range(domain.sizes[feature]) if (code if own is None else code == own) <= threshold
+            code for code in range(domain.sizes[feature]) if (code if value is None else code == value) <= threshold
         )
 
     return numbers, cut_of
@@ -239,8 +239,8 @@ def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Flo
         ends = np.empty(feature.size)
         ends[order] = np.cumsum(shares[order])
         middles.append(ends - shares / 2)
-        own = codes[:, column].astype(np.int64)
-        numbers[:, column] = middles[-1][own] + shares[own] / (2 * SIGMAS) * _truncated_normal(len(codes), rng)
+        values = codes[:, column].astype(np.int64)
+        numbers[:, column] = middles[-1][values] + shares[values] / (2 * SIGMAS) * _truncated_normal(len(codes), rng)
 
     def cut_of(column: int, threshold: float) -> Cut:
         return column, frozenset(np.flatnonzero(middles[column] <= threshold).tolist())

@@ -31,8 +31,8 @@ class TimedFit(NamedTuple):
 def timed_fit(model: Any, X: Any, sample_weight: Any = None) -> TimedFit:
     """Fit a model, silent about a search that stops early.
 
-    An estimator answers Ctrl-C with its best so far. A measurement is not to be had of half a model, so here Ctrl-C
-    raises ``KeyboardInterrupt``.
+    An estimator answers Ctrl-C with its best so far. Half a model is no measurement, so here Ctrl-C raises
+    ``KeyboardInterrupt``.
 
     >>> from sparsedensity import GreedyTree, datasets
     >>> timed_fit(GreedyTree(), datasets.load("titanic")).model.n_leaves_

@@ -63,11 +63,11 @@ class _Axes:
 def _fits(evaluation: Evaluation, method: str) -> bool:
     """Whether a method has a place in the picture: neither infinite nor so low that the others would be one line."""
     summaries = {summary.method: summary for summary in evaluation.summaries()}
-    own = summaries[method]
-    if not math.isfinite(own.leaves) or not math.isfinite(own.per_row):
+    summary = summaries[method]
+    if not math.isfinite(summary.leaves) or not math.isfinite(summary.per_row):
         return False
     behind = sorted(-s.difference for s in summaries.values() if math.isfinite(s.difference))
-    return -own.difference <= LOWEST * max(behind[len(behind) // 2], 1e-9) or len(behind) < 3
+    return -summary.difference <= LOWEST * max(behind[len(behind) // 2], 1e-9) or len(behind) < 3
 
 
 def _frame(axes: _Axes, height: float) -> Iterator[Shape]:
