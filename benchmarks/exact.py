@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.paper_data import paper_table
 from benchmarks.timing import measured
+from reproduction import charts
+from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.ingest import Reading, open_source, read_table
@@ -117,16 +119,10 @@ def engine_of(name: str) -> MemoryEngine:
 
 def draw(lines: list[ProofLine], path: Path) -> None:
     """Seconds against regions, on logarithmic axes."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    mpl.rcParams["svg.hashsalt"] = "exact"
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.add_subplot()
+    series = []
     for method in METHODS:
-        own = [line for line in lines if line.method == method]
-        axes.loglog([line.regions for line in own], [line.seconds for line in own], "o", label=f"method {method}")
-    axes.set(xlabel="regions", ylabel="seconds to a proof")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, metadata={"Date": None})
+        proofs = [line for line in lines if line.method == method]
+        x, y = tuple(float(line.regions) for line in proofs), tuple(line.seconds for line in proofs)
+        series.append(Series(f"method {method}", x, y))
+    panel = Panel("", "regions", "seconds to a proof", tuple(series), log_x=True, log_y=True)
+    path.write_text(charts.svg(Chart("exact", "Seconds to a proof against regions", (panel,))), encoding="utf-8")
