@@ -47,9 +47,6 @@ class ResultFile:
         if self.path is not None:
             self._open(self.path, {**belongs, "version": __version__})
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._results
-
     def get(self, name: str) -> dict[str, Any] | None:
         """A result that is finished."""
         return self._results.get(name)
