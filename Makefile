@@ -40,7 +40,7 @@ bench: $(READY_DEV)
 # Everything that can be measured, and the page of it (docs/benchmarks.md): hours. PAPER_DATA is the folder of the tables.
 PAPER_DATA ?= ../shared/data/paper
 measure: $(READY_DEV)
-	$(BIN)/sparsedensity reproduce all --data $(PAPER_DATA) --jobs -1 --output reproduction
+	$(BIN)/python -m reproduction all --data $(PAPER_DATA) --jobs -1 --output measurements
 	PAPER_DATA=$(PAPER_DATA) $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks page
 

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -16,6 +17,8 @@ import numpy as np
 from benchmarks.paper_data import paper_table
 from benchmarks.plain_annealer import PlainAnnealer
 from benchmarks.timing import best_of, measured
+from reproduction import charts
+from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.ingest import Reading, open_source, read_table
@@ -168,16 +171,14 @@ def seconds_of(table: Table) -> float:
 
 
 def draw(file: str, curves: dict[str, dict[int, float]]) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, len(curves), figsize=(9, 3.5), layout="constrained")
-    for axis, (label, times) in zip(axes, curves.items(), strict=True):
-        sizes, seconds = np.array(list(times)), np.array(list(times.values()))
-        axis.loglog(sizes, seconds, "o-", label="a default fit")
-        axis.loglog(sizes, seconds[0] * sizes / sizes[0], ":", color="grey", label="linear")
-        axis.set(xlabel=label, ylabel="seconds")
-        axis.legend(frameon=False)
-    figure.savefig(file)
+    """Seconds against size, on logarithmic axes, beside a line that grows as the size does."""
+    panels = []
+    for label, times in curves.items():
+        sizes, seconds = tuple(map(float, times)), tuple(times.values())
+        linear = tuple(seconds[0] * size / sizes[0] for size in sizes)
+        series = (Series("a default fit", sizes, seconds, True), Series("linear", sizes, linear, True, faint=True))
+        panels.append(Panel("", label, "seconds", series, True, True))
+    Path(file).write_text(charts.svg(Chart("growth", "The time of a fit", tuple(panels))), encoding="utf-8")
 
 
 def million() -> None:

@@ -3,7 +3,6 @@
     SparseDensityError
     ├── DataError             the table is not what it should be        (a ValueError)
     │   ├── ColumnsError      its columns are not those of the model
-    │   ├── FetchError        it is not on this machine and cannot be fetched
     │   └── UnknownValueError it holds a value outside the domain
     ├── ParameterError        a parameter is out of range               (a ValueError)
     ├── ModelFileError        a file is not a model this version reads  (a ValueError)
@@ -33,10 +32,6 @@ class DataError(SparseDensityError, ValueError):
 
 class ColumnsError(DataError):
     """The columns of a table are not those the model was fitted on."""
-
-
-class FetchError(DataError):
-    """A published table is not on this machine and cannot be fetched."""
 
 
 class UnknownValueError(DataError):

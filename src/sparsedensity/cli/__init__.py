@@ -11,7 +11,7 @@ import warnings
 
 import typer
 
-from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, reproduce, sample, score, show
+from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.version import __version__
 
@@ -33,7 +33,6 @@ VERBS = {
     "compare": compare,
     "sample": sample,
     "evaluate": evaluate,
-    "reproduce": reproduce,
     "datasets": datasets,
 }
 for name, verb in VERBS.items():

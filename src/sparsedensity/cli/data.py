@@ -32,8 +32,7 @@ class Data(NamedTuple):
 
 
 def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = None) -> Data:
-    """A file, standard input (``-``) or a data set by name, fetched if need be."""
-    _fetch(name)
+    """A file, standard input (``-``) or a bundled data set by name."""
     with working(f"reading {name}"):
         frame = _read(name, None)
     for column in drop or []:
@@ -54,7 +53,6 @@ def complete_data(incomplete: str) -> list[str]:
 
 def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
     """The columns that a model knows, in its order; others are left out with a note."""
-    _fetch(name)
     with working(f"reading {name}"):
         frame = _read(name, domain)
     weights = None if weight is None else _weights(frame, weight, name)
@@ -214,14 +212,6 @@ def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
 def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
     if column not in frame.columns:
         raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
-
-
-def _fetch(name: str) -> None:
-    """Have a data set on this machine before it is read: fetching shows its own progress."""
-    from sparsedensity import datasets
-
-    if name in datasets.NAMES and not Path(name).exists():
-        datasets.fetch(name)
 
 
 def _read(name: str, domain: Domain | None) -> pl.DataFrame:

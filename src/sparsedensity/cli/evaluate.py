@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from sparsedensity.errors import ParameterError, SparseDensityError
 if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
-    from sparsedensity.experiments.evaluation import Evaluation, Method, Progress
+    from sparsedensity.evaluation import Evaluation, Method
 
 EXAMPLES = (
     "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
@@ -43,18 +43,18 @@ def command(
         bool, typer.Option("--paper", help="The paper's methods with its grids, instead of the model and baselines.")
     ] = False,
     mlpack: Annotated[bool, typer.Option("--mlpack", help="With mlpack's DET too (needs mlpack).")] = False,
-    inner: Annotated[int, typer.Option("--inner", help="Inner folds, where there is a grid.", min=2)] = 5,
+    inner: Annotated[int, typer.Option("--inner", help="Inner folds, if there is a grid.", min=2)] = 5,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Write one row a method and fold.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write one row per method and fold.")] = None,
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="Draw log-likelihood against leaves, a point a method and fold.")
+        Path | None, typer.Option("--svg", help="Draw log-likelihood against leaves, one point per method and fold.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     *,
     options: ModelOptions,
 ) -> None:
     """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
-    from sparsedensity.experiments.evaluation import evaluate
+    from sparsedensity.evaluation import CrossValidation, evaluate
 
     check_outputs(data, keep, csv, svg)
     if paper:
@@ -68,14 +68,11 @@ def command(
         found = evaluate(
             table.frame,
             _seeded(methods, seed),
+            CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
             sample_weight=table.weights,
-            folds=folds,
-            inner=inner,
-            seed=seed,
-            jobs=-1 if options.n_jobs is None else options.n_jobs,
+            domain=domain,
             keep=keep,
             progress=progress,
-            domain=domain,
         )
     if csv is not None:
         write_table(found.to_frame(), csv)
@@ -90,15 +87,15 @@ def command(
 def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -> dict[str, Method]:
     """The model that was asked for, and what to put beside it; one of its own title gives way to it."""
     from sparsedensity.estimators import GreedyTree, Histogram
-    from sparsedensity.experiments.methods import Method, reference_methods
-    from sparsedensity.experiments.names import DET, HISTOGRAM
+    from sparsedensity.evaluation.methods import DET, HISTOGRAM, MLPACK, Method, reference_methods
+    from sparsedensity.evaluation.mlpack_tree import MlpackTree
 
     limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
     others = {
         DET: Method(GreedyTree("ise", **limit)),
         HISTOGRAM: Method(Histogram()),
         **reference_methods(),
-        **(_mlpack() if mlpack else {}),
+        **({MLPACK: Method(MlpackTree())} if mlpack else {}),
     }
     asked = {model.title: Method(model, grid)}
     return asked | others | asked
@@ -116,9 +113,13 @@ def _check_paper(options: ModelOptions, grid: list[str] | None) -> None:
 
 def _paper(options: ModelOptions, mlpack: bool) -> dict[str, Method]:
     """The paper's methods under the limits that were asked for."""
-    from sparsedensity.experiments.evaluation import paper_methods
+    from sparsedensity.evaluation.methods import LEAF_SIZES, MLPACK, Method, paper_methods, reference_methods
+    from sparsedensity.evaluation.mlpack_tree import MlpackTree
 
-    return paper_methods(**options.limits(), references=True, mlpack=mlpack)
+    methods = paper_methods(**options.limits())
+    if mlpack:
+        methods[MLPACK] = Method(MlpackTree(pseudocount=2), LEAF_SIZES)
+    return methods | reference_methods()
 
 
 def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
@@ -127,14 +128,6 @@ def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
         if "random_state" in method.estimator.get_params(deep=False):
             method.estimator.set_params(random_state=seed)
     return methods
-
-
-def _mlpack() -> dict[str, Method]:
-    from sparsedensity.experiments.methods import Method
-    from sparsedensity.experiments.mlpack_tree import MlpackTree
-    from sparsedensity.experiments.names import MLPACK
-
-    return {MLPACK: Method(MlpackTree())}
 
 
 def _domain(model: DensityEstimator, frame: Any, weights: Any) -> Domain:
@@ -164,8 +157,8 @@ def _value(text: str) -> Any:
 
 
 @contextmanager
-def _telling(quiet: bool, keep: Path | None) -> Iterator[Progress | None]:
-    """A bar on a terminal; and where the finished folds are, for whoever interrupts."""
+def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, and a word on where the finished folds are for whoever interrupts."""
     import sys
 
     from rich.console import Console
