@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import lists as kernels
-from sparsedensity.posterior import SparseRules, draw_list
+from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
 from sparsedensity.search.lists.anneal import gelman_rubin
@@ -21,6 +21,7 @@ from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.structures.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from tests import naive
+from tests.draw_list import draw_list
 from tests.naive_lists import Scorer, best_list, every_antecedent, every_list, supported
 from tests.strategies import data_in, domains, positive, rule_lists, table_of
 

@@ -7,41 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel
+from sparsedensity.kernels import TWO, by_type, inner, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
 from sparsedensity.kernels.divisions import MOST_GROUPS, Desk, Region, Wish, best_division, name_groups, split_gain
 
-REGION = np.dtype(
-    [
-        ("key", np.int64),
-        ("slot", np.int64),
-        ("origin", np.int64),
-        ("begin", np.int64),
-        ("length", np.int64),
-        ("best", np.int64),
-        ("known_leaves", np.int64),
-        ("known_feature", np.int64),
-        ("weight", np.float64),
-        ("term", np.float64),
-        ("best_gain", np.float64),
-        ("known_gain", np.float64),
-    ]
+REGION = record(
+    "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
 )
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
 gain of the best subtree known (0 leaves: none)."""
-USED = np.dtype(
-    [
-        ("regions", np.int64),
-        ("slots", np.int64),
-        ("rows", np.int64),
-        ("read", np.int64),
-        ("work", np.int64),
-        ("full", np.int64),
-        ("forgotten", np.int64),
-        ("paired", np.int64),
-    ]
-)
+USED = record("regions slots rows read work full forgotten paired")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; values read and work done since
 somebody looked; whether there is no room left; how often counts were forgotten; the region whose pairs are counted."""
 
@@ -79,7 +55,7 @@ class Walks(NamedTuple):
     """Other divisions that are considered at every step back."""
 
 
-@inner
+@part
 def counted(s, region):
     """A counted region as divisions read it."""
     own = s.regions[region]
@@ -170,7 +146,7 @@ def forget(s):
     s.used[0].forgotten += 1
 
 
-@inner
+@part
 def differing_features(s, region, above):
     """List on the desk the features in which a region allows less than one above it: how many."""
     many = 0
@@ -215,7 +191,7 @@ def count(s, region):
     return slot
 
 
-@inner
+@part
 def list_rows(s, region, span, many, goal):
     """List the rows of a span inside a region, and count those inside, or outside, in a slot; how many are inside."""
     (slot, to, counted_inside), features, found = goal, s.space.features, 0
@@ -298,7 +274,7 @@ def study(s, region, rng):
     if slot < 0:
         slot = count(s, region)
     for f in range(s.codes.shape[1]):
-        s.counts[slot, values + f] = divide_best(s, region, f, 2, s.belief.most_branches, 0.0, rng)
+        s.counts[slot, values + f] = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
         if s.counts[slot, values + f] > s.counts[slot, values + best]:
             best = f
     s.regions[region].best, s.regions[region].best_gain = best, s.counts[slot, values + best]
@@ -323,7 +299,7 @@ def consider(s, region, f, price):
     The gain of the best subtree depends on the region alone, so this is dynamic programming without a tree.
     """
     gain, b = group(s, region, f)
-    leaves, known = 0, s.regions[region].known_leaves
+    leaves, known = np.int64(0), s.regions[region].known_leaves
     if gain == NOTHING:
         return
     for name in range(b):
@@ -376,7 +352,7 @@ def explore(s, path, price, walks, rng):
         s.used[0].work += 500 * depth * (walks.studies + 2)
 
 
-@inner
+@part
 def walk_down(s, path, walks, rng):
     """Draw one division below the other and note them; how many."""
     depth, region, values = 0, np.int64(0), s.allowed.shape[1]

@@ -10,35 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel
+from sparsedensity.kernels import by_type, inner, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import counted_piece, grown_division
 
 MOST_GROUPS = 12
 """The most groups that a division is looked for with."""
 
-CELL = np.dtype(
-    [
-        ("label", np.int64),
-        ("order", np.int64),
-        ("name", np.int64),
-        ("before", np.int64),
-        ("key", np.int64),
-        ("density", np.float64),
-        ("weight", np.float64),
-        ("share", np.float64),
-        ("weight_before", np.float64),
-        ("measure_before", np.float64),
-        ("piece", np.float64),
-    ]
-)
+CELL = record("label order name before key", floats="density weight share weight_before measure_before piece")
 """A cell of a desk. By value: ``label``, the group it is put in, and ``density``. By place in an order: ``order``, the
 value, and what all values before it weigh and measure. By label: its ``name``, groups numbered by their first values.
 By name: the ``key``, ``weight`` and ``share`` of the volume of a group. While a
 division grows: ``piece`` by label, and ``before``, the label of a value before the change that is tried."""
 
 
-RUN = np.dtype([("sum", np.float64), ("back", np.int64)])
+RUN = record("back", floats="sum")
 """The best runs up to some place: their pieces together, and the place where the last run begins."""
 
 
@@ -181,14 +167,14 @@ def best_runs(belief, space, desk, region, f, wish, rng):
     return best if b > 0 else NOTHING
 
 
-@inner
+@part
 def sort_values(space, desk, region, f, wish, rng):
     """Order the allowed values, nominal ones by (shaken) density; the missing value of an ordered feature stays apart.
 
     How many there are, whether missing is beside them (0 or 1), and the measure of all.
     """
     cells, ordered, missing = desk.cells, space.features[f].ordered > 0, space.features[f].missing
-    m, extra, measure = 0, 0, 0.0
+    m, extra, measure = np.int64(0), 0, 0.0
     for value in range(space.features[f].start, space.features[f].stop):
         if region.allowed[value] == 0:
             continue
@@ -231,7 +217,7 @@ def sort_by_density(cells, m):
         gap //= 3
 
 
-@inner
+@part
 def fill_sums(belief, space, desk, region, f, wish, shape, rng):
     """The best k runs of the first j values, at runs[k, 2 j] without and at runs[k, 2 j + 1] with the missing value."""
     (m, extra, top, measure), cells, runs = shape, desk.cells, desk.runs
