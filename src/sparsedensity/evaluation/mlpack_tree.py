@@ -132,7 +132,7 @@ class DetLearner(Learner):
     random_state: int
 
     def __post_init__(self) -> None:
-        check_word("encoding", self.encoding, ENCODINGS)
+        check_word("encoding", self.encoding, tuple(ENCODINGS))
         check_whole("min_leaf", self.min_leaf)
         check_whole("max_leaf", self.max_leaf)
         if self.folds is not None:
