@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sparsedensity import LeafSparseTree, datasets
-from sparsedensity.report import chart
+from sparsedensity.report import path_svg
 
 HERE = Path(__file__).parent
 
@@ -15,7 +15,7 @@ def pictures():
     passengers = people.filter(people["class"] != "crew")
     return {
         "titanic.svg": tree.to_svg(),
-        "path.svg": chart.render(tree.sparsity_path(people)),
+        "path.svg": path_svg.render(tree.sparsity_path(people)),
         "compare.svg": tree.compare(passengers, source="the passengers alone").to_svg(),
     }
 
