@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ONE, TWO, inner, kernel, part, record
+from sparsedensity.kernels import ONE, TWO, bare, kernel, part, record
 from sparsedensity.kernels.anneal_regions import divide_best, divide_blindly, group, study
 from sparsedensity.kernels.anneal_trees import cheapest, close, copy, features_change, split, teach
 from sparsedensity.kernels.belief import NOTHING
@@ -54,7 +54,7 @@ class Settings(NamedTuple):
     """Up to so many leaves, every move teaches the whole tree."""
 
 
-@inner
+@bare
 def remember(t, best, moves, kind):
     """Keep the tree if it is the best so far."""
     if t.state[0].score > best.state[0].score + 1e-9:
@@ -62,7 +62,7 @@ def remember(t, best, moves, kind):
         moves[kind].better += 1
 
 
-@inner
+@bare
 def keep_limit(s, t, limit, rng):
     """Back to the limit: close the cheapest splits, then make the best ones while they pay."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
@@ -88,7 +88,7 @@ def keep_limit(s, t, limit, rng):
             return
 
 
-@inner
+@bare
 def drawn_feature(s, slot, shake, rng):
     """The feature that gains most after shaking the gains; -1 where nothing can be split."""
     best, which, values = NOTHING, NONE, s.allowed.shape[1]
@@ -196,7 +196,7 @@ def rebuild_once(s, t, settings, rng):
         keep_limit(s, t, settings.limit, rng)
 
 
-@inner
+@bare
 def rearrange(s, t, node, settings, rng):
     """Label the values of a split as they are, but two children merged or one value moved."""
     cells, f, b = s.desk.cells, t.nodes[node].feature, t.nodes[node].children

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import TWO, by_type, inner, kernel, part, record
+from sparsedensity.kernels import TWO, bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
 from sparsedensity.kernels.divisions import MOST_GROUPS, Desk, Region, Wish, best_division, name_groups, split_gain
 
@@ -62,7 +62,7 @@ def counted(s, region):
     return Region(s.allowed[region], s.counts[own.slot], own.weight, own.term, s.pairs)
 
 
-@inner
+@bare
 def group(s, region, f):
     """The gain of splitting a counted region by the labels of feature f's values, the children taken as leaves.
 
@@ -77,7 +77,7 @@ def group(s, region, f):
     return split_gain(s.belief, s.space, s.desk, view, f, b), b
 
 
-@inner
+@bare
 def divide_best(s, region, f, least, most, shake, rng):
     """Label the values of f by the best division into so many groups, or a shaken one: its gain."""
     load_pairs(s, region)
@@ -88,7 +88,7 @@ def divide_best(s, region, f, least, most, shake, rng):
     return best_division(s.belief, s.space, s.desk, counted(s, region), f, wish, rng)
 
 
-@inner
+@bare
 def divide_blindly(s, region, f, rng):
     """Label the allowed values of f at random, in runs if it is ordered."""
     cells, feature, m, at = s.desk.cells, s.space.features[f], 0, 0
@@ -105,7 +105,7 @@ def divide_blindly(s, region, f, rng):
             cells[value].label = at
 
 
-@inner
+@bare
 def find(s, key):
     """Where the region with this key stands in the hash table, or the free place where it belongs."""
     last = s.table.size - 1
@@ -115,7 +115,7 @@ def find(s, key):
     return at
 
 
-@inner
+@bare
 def region_of(s, parent, f, name):
     """The region of a group that `group` found; made if it is new."""
     key = s.desk.cells[name].key
@@ -137,7 +137,7 @@ def region_of(s, parent, f, name):
     return region
 
 
-@inner
+@bare
 def forget(s):
     """Drop all counts and lists of rows but the root's; they are read again when they are asked for."""
     for region in range(1, s.used[0].regions):
@@ -159,7 +159,7 @@ def differing_features(s, region, above):
     return many
 
 
-@inner
+@bare
 def count(s, region):
     """List the rows of a region from the list of the nearest region above it, and count them.
 
@@ -265,7 +265,7 @@ def _load_pairs(s, region):
     return even if model_of(belief_in(s)) in EVEN else from_rows
 
 
-@inner
+@bare
 def study(s, region, rng):
     """The slot with a region's counts and best gains, counted and scored if nobody asked before."""
     slot, values, best = s.regions[region].slot, s.allowed.shape[1], 0
@@ -282,7 +282,7 @@ def study(s, region, rng):
     return slot
 
 
-@inner
+@bare
 def learn(s, region, f, gain, leaves):
     """Remember a division of a region by the labels of feature f as the best known way to begin a subtree."""
     own = s.regions[region]
@@ -292,7 +292,7 @@ def learn(s, region, f, gain, leaves):
             s.allowed[region, value] = s.desk.cells[value].label + 1
 
 
-@inner
+@bare
 def consider(s, region, f, price):
     """Take a division by the labels of feature f, with what is known of its parts, as the best known one if it is.
 
@@ -316,7 +316,7 @@ def consider(s, region, f, price):
         learn(s, region, f, gain, leaves)
 
 
-@inner
+@bare
 def divide(s, region, walks, rng):
     """Draw a division of a counted region: blind, or runs of a drawn number; its feature, -1 where there is none."""
     f = np.int64(rng.random() * s.codes.shape[1])

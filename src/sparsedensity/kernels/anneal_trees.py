@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ONE, inner, part, record
+from sparsedensity.kernels import ONE, bare, part, record
 from sparsedensity.kernels.anneal_regions import group, learn, region_of
 from sparsedensity.kernels.belief import NOTHING
 
@@ -28,7 +28,7 @@ class Growing(NamedTuple):
     """How many splits there are on each feature."""
 
 
-@inner
+@bare
 def features_change(s, t, f, by):
     """What the prior of the features adds when one split on f is made (by = 1) or removed (by = -1)."""
     if s.belief.by_features.size == 0 or t.uses[f] != (1 if by < 0 else 0):
@@ -37,7 +37,7 @@ def features_change(s, t, f, by):
     return s.belief.by_features[d + by] - s.belief.by_features[d]
 
 
-@inner
+@bare
 def split(s, t, node, f):
     """Split a counted leaf by the labels of feature f's values. False: the labels make no split, or no room."""
     own, state, region = t.nodes[node], t.state[0], t.nodes[node].region
@@ -95,7 +95,7 @@ def add_leaf(s, t, parent, f, name, place, sibling):
     return child
 
 
-@inner
+@bare
 def close(s, t, node):
     """Make a node a leaf: remove everything below it, deepest first."""
     nodes, at = t.nodes, node
@@ -142,7 +142,7 @@ def close_split(s, t, node):
     own.below, own.worth = 1, 0.0
 
 
-@inner
+@bare
 def inner_below(t, node):
     """List the inner nodes of a subtree in the stack, parents before children; how many."""
     nodes, m, i = t.nodes, 0, 0
@@ -160,7 +160,7 @@ def inner_below(t, node):
     return m
 
 
-@inner
+@bare
 def teach(s, t, node, price, pruned):
     """Remember, for every region of a subtree, the best way to split it seen so far at this price per leaf.
 
@@ -186,7 +186,7 @@ def teach(s, t, node, price, pruned):
         learn(s, region, f, gain, leaves)
 
 
-@inner
+@bare
 def copy(t, to):
     """Overwrite one tree with another; nodes that neither ever used are left alone."""
     for i in range(max(t.state[0].high, to.state[0].high)):
@@ -198,7 +198,7 @@ def copy(t, to):
     to.state[0] = t.state[0]
 
 
-@inner
+@bare
 def cheapest(t):
     """The split above leaves only that loses least per leaf when it is closed: that loss and the node."""
     least, where = 1.0e300, np.int64(-1)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel, record
+from sparsedensity.kernels import bare, by_type, inner, kernel, record
 
 FEATURE = record("start stop ordered missing")
 """A feature: the places of its values among all values, whether they have an order, the place of missing (or -1)."""
@@ -98,7 +98,7 @@ def model_of(belief: Any) -> type:
     return model
 
 
-@inner
+@bare
 def log_gamma(x):
     """Stirling's series, after shifting small arguments up; relative error below 1e-13."""
     shift = 1.0
@@ -125,7 +125,7 @@ def _head(belief, weight, b):
     return squared_error if model_of(belief) is SquaredError else dirichlet
 
 
-@inner
+@bare
 def evidence(belief, weight):
     """What the weight of a child adds to the gain of a split: lnG(n_c + a)."""
     if weight <= 0.0:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel, part, record
+from sparsedensity.kernels import bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import counted_piece, grown_division
 
@@ -70,7 +70,7 @@ class Wish(NamedTuple):
     """The least weight of a group that is not empty."""
 
 
-@inner
+@bare
 def name_groups(space, desk, region, f, key):
     """Number the labelled groups of feature f by their first values: how many, 0 if an ordered feature's are no runs.
 
@@ -143,7 +143,7 @@ def _best_division(belief, space, desk, region, f, wish, rng):
     return even if model_of(belief) in EVEN else counted
 
 
-@inner
+@bare
 def best_runs(belief, space, desk, region, f, wish, rng):
     """The best division into runs of sorted values, by a dynamic program over the number of groups."""
     m, extra, measure = sort_values(space, desk, region, f, wish, rng)
@@ -197,7 +197,7 @@ def sort_values(space, desk, region, f, wish, rng):
     return m, extra, measure
 
 
-@inner
+@bare
 def sort_by_density(cells, m):
     """Sort values by density, densest first; of equals the lower value is first (Shell sort)."""
     gap = 1
@@ -245,7 +245,7 @@ def fill_sums(belief, space, desk, region, f, wish, shape, rng):
                     take(runs, k, 2 * j + 1, 2 * i, joined)
 
 
-@inner
+@bare
 def run_piece(belief, weight, share, wish):
     """The piece of a run; none if it is neither empty nor large enough."""
     if weight > 0.0 and weight < wish.least_weight:
@@ -253,7 +253,7 @@ def run_piece(belief, weight, share, wish):
     return piece(belief, weight, share)
 
 
-@inner
+@bare
 def take(runs, k, at, before, gain):
     """Take a last run that is better than the best so far."""
     total = runs[k - 1, before].sum + gain

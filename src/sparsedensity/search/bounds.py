@@ -32,7 +32,7 @@ def upper_bound(problem: Problem[Any]) -> float | None:
     if likelihood is None or not problem.posterior.bounded:
         return None
     bound = problem.posterior.best_log_prior(problem.domain, most_leaves(problem))
-    return max(float(bound.one_leaf + problem.one_leaf_term()), likelihood + bound.others)
+    return float(max(bound.one_leaf + problem.one_leaf_term(), likelihood + bound.others))
 
 
 def log_likelihood_of_rows(engine: Engine) -> float | None:
