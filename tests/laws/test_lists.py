@@ -14,7 +14,7 @@ from sparsedensity.kernels import list_moves, list_weigh
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
-from sparsedensity.search.lists.anneal import gelman_rubin
+from sparsedensity.search.lists.anneal import gelman_rubin, one_more_rule_pays
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import ListChain
 from sparsedensity.search.lists.chain_arrays import task_of
@@ -233,7 +233,7 @@ def test_a_limit_binds_where_only_a_rule_before_others_would_pay():
     best = RuleList.of(domain, [[Condition(0, 0, 0)]])
     state.chains[0].set(antecedents.numbers(best.rules))
     assert not state.chains[0].insert(1)
-    assert search.limited(problem, state, best)
+    assert one_more_rule_pays(problem, antecedents, best)
 
 
 def random_table(seed):

@@ -102,12 +102,13 @@ def drawn_feature(s, slot, shake, rng):
 
 
 @part
-def regrow(s, t, node, price, shake, trust, settings, rng):
+def regrow(s, t, node, going, settings, rng):
     """Split below a node while it pays: as the best known subtree does, or by shaken gains.
 
-    With `trust` above 0 the first split is mostly drawn, whatever it gains.
+    `going` is the price of a leaf, how much gains are shaken, and how often to trust what is known; with any trust the
+    first split is mostly drawn, whatever it gains.
     """
-    nodes, room = t.nodes, t.nodes.shape[0] // 2 - 16
+    nodes, room, (price, _, trust) = t.nodes, t.nodes.shape[0] // 2 - 16, going
     first = trust > 0.0 and rng.random() < settings.drawn
     nodes[0].stack = node
     m = 1
@@ -117,7 +118,7 @@ def regrow(s, t, node, price, shake, trust, settings, rng):
         region = nodes[leaf].region
         if t.state[0].leaves >= room or (s.regions[region].weight <= 0.0 and price >= 0.0):
             continue
-        f = chosen_division(s, region, leaf == node and first, price, shake, trust, settings, rng)
+        f = chosen_division(s, region, leaf == node and first, going, settings, rng)
         if f >= 0 and split(s, t, leaf, f):
             child = nodes[leaf].first
             while child >= 0:
@@ -127,9 +128,9 @@ def regrow(s, t, node, price, shake, trust, settings, rng):
 
 
 @part
-def chosen_division(s, region, forced, price, shake, trust, settings, rng):
+def chosen_division(s, region, forced, going, settings, rng):
     """Label the values of a feature to split a region by; the feature, -1 for no split."""
-    slot, values = study(s, region, rng), s.allowed.shape[1]
+    slot, values, (price, shake, trust) = study(s, region, rng), s.allowed.shape[1], going
     own, known = s.regions[region], s.regions[region].known_leaves
     f = drawn_feature(s, slot, shake, rng)
     if f < 0:
@@ -188,7 +189,7 @@ def rebuild_once(s, t, settings, rng):
     elif state.inner > 0:
         node = nodes[int(rng.random() * state.inner)].inner_at
     close(s, t, node)
-    regrow(s, t, node, price, settings.noise * rng.random() ** 2, trust, settings, rng)
+    regrow(s, t, node, (price, settings.noise * rng.random() ** 2, trust), settings, rng)
     if state.leaves <= settings.taught:
         teach(s, t, ROOT, price, NOTHING)
     teach(s, t, node, price, 0.0)

@@ -151,7 +151,11 @@ def best_runs(belief, space, desk, region, f, wish, rng):
     top = min(wish.most, m + extra, reach)
     if top < 2:
         return NOTHING
-    fill_sums(belief, space, desk, region, f, wish, (m, extra, top, measure), rng)
+    lost_weight, lost_measure = 0.0, 0.0
+    if extra:
+        lost = space.features[f].missing
+        lost_weight, lost_measure = region.counts[lost], space.values[lost].measure
+    fill_sums(belief, desk, wish, (m, top, measure), (extra, lost_weight, lost_measure), rng)
     best, b, at = NOTHING, 0, 2 * m + extra
     for k in range(min(wish.least, top), top + 1):
         gain = desk.runs[k, at].sum + head(belief, region.weight, k)
@@ -218,11 +222,9 @@ def sort_by_density(cells, m):
 
 
 @part
-def fill_sums(belief, space, desk, region, f, wish, shape, rng):
+def fill_sums(belief, desk, wish, shape, missing, rng):
     """The best k runs of the first j values, at runs[k, 2 j] without and at runs[k, 2 j + 1] with the missing value."""
-    (m, extra, top, measure), cells, runs = shape, desk.cells, desk.runs
-    lost_weight = region.counts[space.features[f].missing] if extra else 0.0
-    lost_measure = space.values[space.features[f].missing].measure if extra else 0.0
+    (m, top, measure), (extra, lost_weight, lost_measure), cells, runs = shape, missing, desk.cells, desk.runs
     for k in range(top + 1):
         for j in range(2 * m + 2):
             runs[k, j].sum = NOTHING
