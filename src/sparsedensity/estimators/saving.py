@@ -18,7 +18,6 @@ from sparsedensity.estimators.branch_sparse import BranchSparseTree
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
-from sparsedensity.estimators.parameters import check_shared
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
 from sparsedensity.search import Found
@@ -86,8 +85,8 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if parameters.get("domain") is not None:
         parameters["domain"] = domain
     model = kind(**parameters)
-    check_shared(model)
-    posterior = model.learner().posterior(domain)
+    model.check_parameters()
+    posterior = model.posterior(domain)
     for name in model.from_rows:
         posterior = replace(posterior, **{name: tuple(document[f"{name}_"])})  # type: ignore[type-var]
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
