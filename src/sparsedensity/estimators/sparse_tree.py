@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.paths import held_rows
-from sparsedensity.estimators.progress import say
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.posterior import Posterior
@@ -165,18 +165,13 @@ class SparseTree(DensityEstimator):
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES:
             return self._grow(problem, watch)
-        if not is_compiled(anneal_moves.rebuild):
-            say(self.progress, "compiling the search: once for this machine, about half a minute")
+        if self.progress and not is_compiled(anneal_moves.rebuild):
+            sys.stderr.write("compiling the search: once for this machine, about half a minute\n")
+        starts, jobs, seconds = self._starts(problem, start), jobs_of(self.n_jobs), self.time_limit
         search = Anneal(
-            restarts=self.restarts,
-            iterations=self.iterations,
-            cooling=self.cooling,
-            starts=self._starts(problem, start),
-            effort=effort,
-            jobs=jobs_of(self.n_jobs),
-            seconds=self.time_limit,
+            self.restarts, self.iterations, self.cooling, starts=starts, effort=effort, jobs=jobs, seconds=seconds
         )
-        budget, rng = Budget(seconds=self.time_limit), generator(self.random_state)
+        budget, rng = Budget(seconds=seconds), generator(self.random_state)
         return run(search, problem, budget=budget, rng=rng, watch=watch)
 
     def _prove(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
