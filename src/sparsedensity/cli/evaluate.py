@@ -157,14 +157,15 @@ def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], No
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("cross-validating"), BarColumn(), MofNCompleteColumn(), TextColumn("folds"))
-    bar = Progress(
-        *columns,
+    columns = (
+        TextColumn("cross-validating"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("folds"),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
     )
+    hidden = quiet or not sys.stderr.isatty()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
     task = bar.add_task("")
     try:
         with bar:
@@ -176,15 +177,12 @@ def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], No
 
 
 def _plain(found: Evaluation) -> list[dict[str, Any]]:
+    names = {
+        "model": "method", "leaves": "leaves", "held_out_per_row": "per_row", "standard_error": "error",
+        "to_the_best": "difference", "to_the_best_error": "difference_error",
+    }  # fmt: skip
     return [
-        {
-            "model": summary.method,
-            "leaves": summary.leaves,
-            "held_out_per_row": summary.per_row,
-            "standard_error": summary.error,
-            "to_the_best": summary.difference,
-            "to_the_best_error": summary.difference_error,
-            "folds": [asdict(fold) for fold in found.of(summary.method)],
-        }
+        {key: getattr(summary, name) for key, name in names.items()}
+        | {"folds": [asdict(fold) for fold in found.of(summary.method)]}
         for summary in found.summaries()
     ]

@@ -182,14 +182,9 @@ def _divided(
 
 def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Floats, CutOf]:
     """A column of 0 and 1 for every value of a nominal feature, the number of its level for an ordered one."""
-    columns = [
-        (feature, code)
-        for feature, of in enumerate(domain)
-        for code in ([None] if of.ordered else range(of.size))  # an ordered feature is one column
-    ]
-    numbers = np.stack(
-        [codes[:, feature] if code is None else codes[:, feature] == code for feature, code in columns], axis=1
-    ).astype(np.float64)
+    one_column: list[int | None] = [None]  # of an ordered feature
+    columns = [(i, code) for i, of in enumerate(domain) for code in (one_column if of.ordered else range(of.size))]
+    numbers = np.stack([codes[:, i] if code is None else codes[:, i] == code for i, code in columns], axis=1)
 
     def cut_of(column: int, threshold: float) -> Cut:
         feature, value = columns[column]
@@ -197,7 +192,7 @@ def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Fl
             code for code in range(domain.sizes[feature]) if (code if value is None else code == value) <= threshold
         )
 
-    return numbers, cut_of
+    return numbers.astype(np.float64), cut_of
 
 
 def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Floats, CutOf]:
@@ -215,18 +210,13 @@ def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Flo
         ends[order] = np.cumsum(shares[order])
         middles.append(ends - shares / 2)
         values = codes[:, column].astype(np.int64)
-        numbers[:, column] = middles[-1][values] + shares[values] / (2 * SIGMAS) * _truncated_normal(len(codes), rng)
+        normal = ndtri(rng.uniform(ndtr(-SIGMAS), ndtr(SIGMAS), len(codes)))
+        numbers[:, column] = middles[-1][values] + shares[values] / (2 * SIGMAS) * normal
 
     def cut_of(column: int, threshold: float) -> Cut:
         return column, frozenset(np.flatnonzero(middles[column] <= threshold).tolist())
 
     return numbers, cut_of
-
-
-def _truncated_normal(size: int, rng: np.random.Generator) -> Floats:
-    """Draws of a normal distribution that ends at three standard deviations."""
-    drawn: Floats = ndtri(rng.uniform(ndtr(-SIGMAS), ndtr(SIGMAS), size))
-    return drawn
 
 
 def _repeated(table: Table, rng: np.random.Generator) -> Codes:
