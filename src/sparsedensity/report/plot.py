@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from sparsedensity.extras import need
-from sparsedensity.report import layout
 from sparsedensity.report.layout import Drawing
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
-from sparsedensity.report.style import LIGHT, Style
+from sparsedensity.report.style import LIGHT, WIDE, Style
 
 PIXELS_PER_INCH = 96.0
 POINTS = 72.0 / PIXELS_PER_INCH
 
 
-def render(report: Report, ax: Any = None, style: Style | None = None) -> Any:
+def render(report: Report, ax: Any = None, style: Style = WIDE) -> Any:
     """The picture of a model on matplotlib axes, which are returned."""
-    drawing = layout.draw(picture_of(report), style)
+    drawing = Drawing(picture_of(report), style)
     ax = _axes(drawing) if ax is None else ax
     ax.set_xlim(0, drawing.width)
     ax.set_ylim(drawing.height, 0)

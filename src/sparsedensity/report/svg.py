@@ -7,31 +7,30 @@ from html import escape
 
 from markupsafe import Markup
 
-from sparsedensity.report import layout
 from sparsedensity.report.layout import Drawing, Group
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Picture, Spot, picture_of
 from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
-from sparsedensity.report.style import DARK, LIGHT, Style
+from sparsedensity.report.style import DARK, LIGHT, WIDE, Style
 
 ANCHORS = {"start": "", "middle": " sd-m", "end": " sd-e"}
 
 
-def render(report: Report, style: Style | None = None) -> str:
+def render(report: Report, style: Style = WIDE) -> str:
     """The picture of a model."""
     return render_picture(picture_of(report), style)
 
 
-def render_picture(picture: Picture, style: Style | None = None) -> str:
+def render_picture(picture: Picture, style: Style = WIDE) -> str:
     """Any picture."""
-    drawing = layout.draw(picture, style)
+    drawing = Drawing(picture, style)
     legend = f'<g class="sd-legend">{"".join(map(_shape, drawing.legend))}</g>'
     groups = [*(_group(drawing, group) for group in drawing.groups), legend]
     data = _page_data(drawing) if drawing.style.foldable else ""
     return canvas(picture.title, drawing.width, drawing.height, drawing.frame, groups, data=data)
 
 
-def markup(picture: Picture, style: Style | None = None) -> Markup:
+def markup(picture: Picture, style: Style = WIDE) -> Markup:
     """A picture that may stand in a page as it is: every text in it is escaped."""
     return Markup(render_picture(picture, style))  # noqa: S704
 
