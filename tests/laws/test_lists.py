@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from reproduction.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import lists as kernels
@@ -19,7 +20,6 @@ from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import Chain, task_of
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
-from reproduction.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from tests import naive
 from tests.naive_lists import Scorer, best_list, every_antecedent, every_list, supported
 from tests.strategies import data_in, domains, positive, rule_lists, table_of

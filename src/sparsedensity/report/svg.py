@@ -80,19 +80,16 @@ def _variables(colours: dict[str, str]) -> str:
 
 def _page_data(drawing: Drawing) -> str:
     """What a page needs to know to move rows when a branch is folded."""
-    rows = f'data-row="{drawing.row:g}" data-top="{drawing.top:g}" data-bottom="{drawing.bottom:g}"'
-    return f' {rows} data-deep="{int(drawing.deep)}"'
+    numbers = {"row": drawing.row, "top": drawing.top, "bottom": drawing.bottom, "deep": drawing.deep}
+    return "".join(f' data-{name}="{number:g}"' for name, number in numbers.items())
 
 
 def _group(drawing: Drawing, group: Group) -> str:
     spot = drawing.picture.spots[group.spot]
     branch = "".join(map(_shape, group.branch))
-    cells = f'<g class="sd-row">{"".join(map(_shape, group.row))}</g>' if group.row else ""
-    data, hidden = "", ""
-    if drawing.style.foldable:
-        data = _spot_data(group, spot)
-        hidden = "" if drawing.picture.is_row(group.spot) else ' style="display:none"'
-        cells = cells.replace('class="sd-row"', f'class="sd-row"{hidden}', 1)
+    hidden = "" if drawing.picture.is_row(group.spot) else ' style="display:none"'
+    cells = f'<g class="sd-row"{hidden}>{"".join(map(_shape, group.row))}</g>' if group.row else ""
+    data = _spot_data(group, spot) if drawing.style.foldable else ""
     title = _title(drawing.picture, spot)
     return f'<g class="sd-spot" transform="translate(0 {group.y:.1f})"{data}>{title}{branch}{cells}</g>'
 
