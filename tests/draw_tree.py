@@ -18,7 +18,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 from sparsedensity.posterior.branch_sparse import BranchSparse
 from sparsedensity.structures import Tree
-from sparsedensity.structures.tree import Split
+from sparsedensity.structures.tree import Division
 
 MOST_SIDES = 20_000
 
@@ -50,18 +50,13 @@ def draw_tree(domain: Domain, prior: BranchSparse, random_state: int | np.random
         )
     rng = np.random.default_rng(random_state)
     sums = _PriorSums(domain, prior.expected_branches)
-    splits: list[Split] = [None]
-    stack = [(0, [list(range(feature.size)) for feature in domain])]
-    while stack:
-        node, allowed = stack.pop()
+
+    def divide(allowed: list[list[int]]) -> Division[list[list[int]]]:
         feature, groups = sums.draw_split(allowed, rng)
-        if not groups:
-            continue
-        splits[node] = (feature, [(group, len(splits) + i) for i, group in enumerate(groups)])
-        for group in groups:
-            stack.append((len(splits), [group if f == feature else codes for f, codes in enumerate(allowed)]))
-            splits.append(None)
-    return Tree.of_splits(domain, splits)
+        branches = [(group, [*allowed[:feature], group, *allowed[feature + 1 :]]) for group in groups]
+        return (feature, branches) if branches else None
+
+    return Tree.grown(domain, [list(range(size)) for size in domain.sizes], divide)
 
 
 class _PriorSums:

@@ -25,6 +25,9 @@ from pathlib import Path
 class SparseDensityError(Exception):
     """The root of every error this library raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
 
 class DataError(SparseDensityError, ValueError):
     """The table is not what it should be."""
@@ -41,9 +44,6 @@ class UnknownValueError(DataError):
         self.feature, self.value, self.known = feature, value, tuple(known)
         super().__init__(f"{feature!r} has no value {value!r}. Known: {_some(self.known)}. {way_out}")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
-
 
 class ParameterError(SparseDensityError, ValueError):
     """A parameter is not one of its allowed values."""
@@ -52,9 +52,6 @@ class ParameterError(SparseDensityError, ValueError):
         self.parameter, self.value, self.allowed = parameter, value, allowed
         super().__init__(f"{parameter} must be {allowed}, not {value!r}.")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
-
 
 class ModelFileError(SparseDensityError, ValueError):
     """A file is not a model that this version can read."""
@@ -62,9 +59,6 @@ class ModelFileError(SparseDensityError, ValueError):
     def __init__(self, path: Path, reason: str) -> None:
         self.path = path
         super().__init__(f"{path} {reason}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class MissingExtraError(SparseDensityError, ImportError):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from reproduction.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import list_moves, list_weigh
@@ -20,7 +21,6 @@ from sparsedensity.search.lists.chain import ListChain
 from sparsedensity.search.lists.chain_arrays import task_of
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
-from sparsedensity.structures.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from tests import naive
 from tests.compiled import opened
 from tests.draw_list import draw_list

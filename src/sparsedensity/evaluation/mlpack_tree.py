@@ -29,7 +29,7 @@ from sparsedensity.region import Region
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Tree
-from sparsedensity.structures.tree import Split
+from sparsedensity.structures.tree import Division
 from sparsedensity.table import Codes, Floats, Table
 
 SIGMAS = 3.0
@@ -152,32 +152,20 @@ def _node(node: Mapping[str, Any]) -> NumberSplit | None:
 
 def as_tree(domain: Domain, root: NumberSplit | None, cut_of: CutOf) -> Tree:
     """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out."""
-    splits: list[Split] = [None]
-    stack = [(root, 0, domain.everything())]
-    while stack:
-        node, place, region = stack.pop()
-        node, sides = _divided(node, region, cut_of)
-        if node is None:
-            continue
-        feature, groups = sides
-        splits[place] = (feature, [(group, len(splits) + i) for i, group in enumerate(groups)])
-        for child, group in zip((node.left, node.right), groups, strict=True):
-            stack.append((child, len(splits), region.only(feature, group)))
-            splits.append(None)
-    return Tree.of_splits(domain, splits)
+    Place = tuple[NumberSplit | None, Region]
 
+    def divide(place: Place) -> Division[Place]:
+        node, region = place
+        while node is not None:
+            feature, side = cut_of(node.column, node.threshold)
+            left, right = region.only(feature, side), region.only(feature, region.allowed[feature] - side)
+            if left.allowed[feature] and right.allowed[feature]:
+                branches = ((node.left, left), (node.right, right))
+                return feature, [(below.allowed[feature], (child, below)) for child, below in branches]
+            node = node.left if left.allowed[feature] else node.right
+        return None
 
-def _divided(
-    node: NumberSplit | None, region: Region, cut_of: Callable[[int, float], Cut]
-) -> tuple[NumberSplit | None, Any]:
-    """The next split that divides the values of a region, with its feature and the two groups of codes."""
-    while node is not None:
-        feature, side = cut_of(node.column, node.threshold)
-        allowed = region.allowed[feature]
-        if allowed & side and allowed - side:
-            return node, (feature, (allowed & side, allowed - side))
-        node = node.left if allowed & side else node.right
-    return None, None
+    return Tree.grown(domain, (root, domain.everything()), divide)
 
 
 def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Floats, CutOf]:

@@ -88,7 +88,15 @@ class Comparison:
 
     def to_text(self, width: int | None = None) -> str:
         """The comparison as a table in the width of a terminal."""
-        return _render_text(self, words.room(width))
+        room = words.room(width)
+        rows = rows_of(self.report.lines, [_cells(d) for d in self.differences])
+        if self.differences[-1].leaf is None:
+            rows.append((self.differences[-1].text, _cells(self.differences[-1])))
+        head = [f"{self.heading}: {self.title}", *(f"{name}: {value}" for name, value in self.facts), self.verdict]
+        titles = ("leaf", "expected", "observed", "difference", self.report.weight_name)
+        foot = "Differences are in standard errors; * marks those beyond 3."
+        wrapped = [textwrap.fill(line, room, subsequent_indent="  ") for line in head]
+        return "\n".join([*wrapped, "", *table(titles, rows, room), "", foot])
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
         """The picture of the model with expected and observed shares; written to a file if a path is given."""
@@ -160,17 +168,12 @@ def _picture(comparison: Comparison) -> Picture:
         if part is None:
             return spot
         expected, observed, score, weight = part
-        cells = (
-            _shares(expected, observed, largest),
-            Cell(f"{score:+.1f}", _swing(score, loudest)),
-            Cell(words.count(weight), weight / heaviest),
-        )
+        difference = Cell(f"{score:+.1f}", _swing(score, loudest))
+        cells = (_shares(expected, observed, largest), difference, Cell(words.count(weight), weight / heaviest))
         return replace(spot, share=observed, shade=_swing(score, LOUD), cells=cells)
 
-    made = tuple(map(drawn, spots, parts))
-    scale = ("fewer than expected", "more than expected")
-    title = f"{comparison.heading}: {comparison.title}"
-    return Picture(title, form_of(report.structure), made, columns, scale)
+    title, scale = f"{comparison.heading}: {comparison.title}", ("fewer than expected", "more than expected")
+    return Picture(title, form_of(report.structure), tuple(map(drawn, spots, parts)), columns, scale)
 
 
 def _shares(expected: float, observed: float, largest: float) -> Cell:
@@ -183,19 +186,6 @@ def _shares(expected: float, observed: float, largest: float) -> Cell:
 def _swing(score: float, most: float) -> float:
     """A place from 0 to 1 for a difference that goes either way."""
     return 0.5 + max(-1.0, min(1.0, score / most)) / 2
-
-
-def _render_text(comparison: Comparison, width: int) -> str:
-    report, differences = comparison.report, comparison.differences
-    rows = rows_of(report.lines, [_cells(d) for d in differences])
-    if differences[-1].leaf is None:
-        rows.append((differences[-1].text, _cells(differences[-1])))
-    head = [f"{comparison.heading}: {comparison.title}"]
-    head += [f"{name}: {value}" for name, value in comparison.facts]
-    titles = ("leaf", "expected", "observed", "difference", report.weight_name)
-    lines = [textwrap.fill(line, width, subsequent_indent="  ") for line in (*head, comparison.verdict)]
-    foot = "Differences are in standard errors; * marks those beyond 3."
-    return "\n".join([*lines, "", *table(titles, rows, width), "", foot])
 
 
 def _cells(d: Difference) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from textwrap import TextWrapper
 from typing import Any
 
 from sparsedensity.report import words
-from sparsedensity.report.words import room
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,9 @@ class Explanation:
 
     def card(self, values: Sequence[tuple[str, str]], width: int | None = None) -> str:
         """For a terminal: its values, how unusual it is, where the model puts it, what would make it most ordinary."""
-        wrap = TextWrapper(room(width, 40), subsequent_indent="    ", break_on_hyphens=False, replace_whitespace=False)
+        wrap = TextWrapper(
+            words.room(width, 40), subsequent_indent="    ", break_on_hyphens=False, replace_whitespace=False
+        )
         path = ", then ".join(self.path) or "every record"
         lines = [words.rarity(self.unusualness), f"leaf {self.leaf}: {path}", self.share]
         if self.unknown is not None:
@@ -82,16 +83,12 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data, for JSON."""
-        names = ("row", "leaf", "path", "probability", "log_density", "unusualness")
-        outside = None if self.unknown is None else dict(zip(("column", "value"), self.unknown, strict=True))
-        change = None
-        if self.change is not None:
-            change = {name: getattr(self.change, name) for name in ("column", "value", "log_density", "unusualness")}
-        return {name: getattr(self, name) for name in names} | {
-            "path": list(self.path),
-            "outside": outside,
-            "change": change,
-        }
+        plain = {**vars(self), "path": list(self.path)}
+        unknown = plain.pop("unknown")
+        plain["outside"] = None if unknown is None else {"column": unknown[0], "value": unknown[1]}
+        change = plain.pop("change")
+        plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
+        return plain
 
 
 def _capital(text: str) -> str:

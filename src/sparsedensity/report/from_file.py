@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,24 +18,16 @@ from sparsedensity.report.model import Leaf, Report
 from sparsedensity.structures import Cells, files
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SavedModel:
     """What a model file says, under the names that a fitted model has."""
 
     kind: str
-    search_: Any = field(repr=False)
+    search_: Any
+    log_posterior_: float
     n_leaves_: int | float
-    leaves_: tuple[Leaf, ...] = field(repr=False)
-    summary: Report = field(repr=False)
-
-    @property
-    def log_posterior_(self) -> float:
-        """The log posterior of the structure."""
-        return float(self.search_.log_posterior)
-
-    def report(self) -> Report:
-        """Plain data about the model, for renderers."""
-        return self.summary
+    leaves_: tuple[Leaf, ...]
+    report: Callable[[], Report]
 
 
 def read(path: str | os.PathLike[str]) -> SavedModel | None:
@@ -54,7 +47,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
     report = model.report_of(document["title"], leaves, structure, search, weighted=document["weighted"])
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
-    return SavedModel(str(document["model"]), search, size, leaves, report)
+    return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
 
 
 def _numbers(leaves: list[dict[str, Any]], count: int) -> tuple[Any, Any, Any]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sparsedensity.density import Density
-from sparsedensity.domain import Domain, Value
+from sparsedensity.domain import Domain, Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import search_facts, search_in_words
@@ -176,11 +176,10 @@ def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
         return conditions_in_words(structure, leaf)
     path: list[Node] = []
     for node in structure.walk():
-        del path[node.depth :]
-        path.append(node)
+        path[node.depth :] = [node]
         if node.is_leaf and node.number == leaf:
             break
-    return tuple(_branch(parent, child) for parent, child in itertools.pairwise(path))
+    return tuple(words.condition(*_branch(parent, child)) for parent, child in pairwise(path))
 
 
 def conditions_in_words(structure: Structure, leaf: int) -> tuple[str, ...]:
@@ -198,29 +197,22 @@ def _tree_lines(tree: Tree) -> Iterator[TextLine]:
     if tree.n_leaves == 1:
         yield TextLine("everything", leaf=0)
         return
-    stack: list[tuple[Node, Node, tuple[bool, ...]]] = []
-    _push(stack, tree.root(), ())
-    while stack:
-        parent, node, last = stack.pop()
-        yield TextLine(_branch(parent, node), node.number if node.is_leaf else None, last, _spelt_out(parent, node))
-        _push(stack, node, last)
+    path: list[Node] = []
+    last: list[bool] = []
+    for node in tree.walk():
+        path[node.depth :] = [node]
+        if node.depth:
+            feature, group, among = _branch(path[-2], node)
+            last[node.depth - 1 :] = [node.index == list(tree.groups(path[-2].index))[-1]]
+            text, full = words.condition(feature, group, among), words.spelt_out(feature, group)
+            yield TextLine(text, node.number if node.is_leaf else None, tuple(last), full)
 
 
-def _push(stack: list[tuple[Node, Node, tuple[bool, ...]]], node: Node, last: tuple[bool, ...]) -> None:
-    children = node.children
-    stack.extend((node, child, (*last, child is children[-1])) for child in reversed(children))
-
-
-def _branch(parent: Node, child: Node) -> str:
+def _branch(parent: Node, child: Node) -> tuple[Feature, frozenset[int], frozenset[int]]:
+    """The feature of a branch, the values that take it, and those that could."""
     assert parent.feature is not None
     assert child.group is not None
-    return words.condition(parent.tree.domain[parent.feature], child.group, parent.region.allowed[parent.feature])
-
-
-def _spelt_out(parent: Node, child: Node) -> str:
-    assert parent.feature is not None
-    assert child.group is not None
-    return words.spelt_out(parent.tree.domain[parent.feature], child.group)
+    return parent.tree.domain[parent.feature], child.group, parent.region.allowed[parent.feature]
 
 
 def _rule_lines(rules: RuleList) -> Iterator[TextLine]:
@@ -242,26 +234,17 @@ def _cell_lines(cells: Cells, at_most: int) -> Iterator[TextLine]:
 
 
 def _leaf_conditions(structure: Structure, leaf: int) -> tuple[LeafCondition, ...]:
+    domain = structure.domain
+    allowed: list[tuple[Feature, Sequence[int]]] = []
     match structure:
-        case Tree() as tree:
-            return _region_conditions(tree.domain, tree.regions[leaf].allowed)
-        case RuleList() as rules if leaf < rules.n_rules:
-            ranges = [(feature, range(low, high + 1)) for feature, low, high in rules.rules[leaf]]
-            return tuple(_condition(rules.domain, feature, codes) for feature, codes in ranges)
-        case Cells() as cells if leaf < len(cells.codes):
-            codes = cells.codes[leaf].tolist()
-            return tuple(_condition(cells.domain, feature, [code]) for feature, code in enumerate(codes))
-    return ()
-
-
-def _region_conditions(domain: Domain, allowed: Sequence[frozenset[int]]) -> tuple[LeafCondition, ...]:
+        case Tree():
+            sides = zip(domain, structure.regions[leaf].allowed, strict=True)
+            allowed = [(feature, sorted(codes)) for feature, codes in sides if len(codes) < feature.size]
+        case RuleList() if leaf < structure.n_rules:
+            allowed = [(domain[feature], range(low, high + 1)) for feature, low, high in structure.rules[leaf]]
+        case Cells() if leaf < len(structure.codes):
+            allowed = [(feature, [code]) for feature, code in zip(domain, structure.codes[leaf].tolist(), strict=True)]
     return tuple(
-        _condition(domain, feature, sorted(codes))
-        for feature, codes in enumerate(allowed)
-        if len(codes) < domain.sizes[feature]
+        LeafCondition(feature.name, tuple(feature.values[code] for code in codes), words.condition(feature, codes))
+        for feature, codes in allowed
     )
-
-
-def _condition(domain: Domain, feature: int, codes: Sequence[int]) -> LeafCondition:
-    column = domain[feature]
-    return LeafCondition(column.name, tuple(column.values[code] for code in codes), words.condition(column, codes))

@@ -111,7 +111,7 @@ class Part:
     @property
     def log_density(self) -> float:
         """The natural log of the mean density."""
-        return _log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
+        return math.log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
 
     @property
     def log_densities(self) -> tuple[float, ...] | None:
@@ -147,27 +147,20 @@ def picture_of(report: Report, most_rows: int | None = None) -> Picture:
 
 def pruned(picture: Picture, most: int) -> tuple[Picture, list[int]]:
     """The picture with its smallest branches as one row each, until there are few enough; which spots are left."""
-    rows = sum(map(picture.is_row, range(len(picture.spots))))
     below = [int(not children) for children in picture.children]
     for i in reversed(range(1, len(picture.spots))):
         below[picture.spots[i].parent or 0] += below[i]
-    closed: dict[int, int] = {}
+    rows, closed = below.copy(), dict[int, int]()
     inner = [i for i, children in enumerate(picture.children) if children and picture.spots[i].parent is not None]
     for i in sorted(inner, key=lambda i: (picture.spots[i].share, -i)):
-        if rows <= most:
+        if rows[0] <= most:
             break
-        inside = [j for j in closed if _is_above(picture, i, j)]
-        rows -= below[i] - sum(closed.pop(j) - 1 for j in inside) - 1
-        closed[i] = below[i]
+        closed[i], fewer = below[i], rows[i] - 1
+        place: int | None = i
+        while place is not None:
+            rows[place] -= fewer
+            place = picture.spots[place].parent
     return _without(picture, closed)
-
-
-def _is_above(picture: Picture, i: int, j: int) -> bool:
-    """Whether one spot is on the way to another."""
-    place: int | None = j
-    while place is not None and place > i:
-        place = picture.spots[place].parent
-    return place == i
 
 
 def _without(picture: Picture, closed: dict[int, int]) -> tuple[Picture, list[int]]:
@@ -236,8 +229,8 @@ def _columns(
     heaviest = max((part.weight for part in rows), default=1.0) or 1.0
 
     def probability(part: Part) -> Cell:
-        title = _interval(part.interval, words.percent)
-        return Cell(words.percent(part.probability), part.probability / likeliest, title=title)
+        text, title = words.percent(part.probability), _interval(part.interval, words.percent)
+        return Cell(text, part.probability / likeliest, title=title)
 
     def density(part: Part) -> Cell:
         ends = None if part.log_volume == -math.inf else part.log_densities

@@ -10,10 +10,7 @@ from sparsedensity.structures import Cells, RuleList, Structure
 
 Facts = tuple[tuple[str, str], ...]
 
-REASONS = {
-    "iterations": "stopped at the iteration limit",
-    "time limit": "stopped at the time limit",
-}
+REASONS = {"iterations": "stopped at the iteration limit", "time limit": "stopped at the time limit"}
 LOOSE = 100.0
 """A bound further away than this, in nats, says little."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.structures import Tree
-from sparsedensity.structures.tree import Split
+from sparsedensity.structures.tree import Division, Split
 from sparsedensity.table import Floats
 
 TIE = 1e-9
@@ -43,19 +43,17 @@ def size_of_best(sums: Floats, by_leaves: Floats) -> int:
 
 def pruned(domain: Domain, grown: Sequence[Split], sums: Sequence[Floats], leaves: int) -> Tree:
     """The best pruning with so many leaves."""
-    splits: list[Split] = [None]
-    stack = [(0, 0, leaves)]
-    while stack:
-        old, new, k = stack.pop()
-        split = grown[old]
+
+    def divide(place: tuple[int, int]) -> Division[tuple[int, int]]:
+        node, k = place
+        split = grown[node]
         if k == 1 or split is None:
-            continue
+            return None
         feature, [(first, left), (second, right)] = split
         share = _share(sums[left], sums[right], k)
-        splits[new] = (feature, [(first, len(splits)), (second, len(splits) + 1)])
-        stack += [(left, len(splits), share), (right, len(splits) + 1, k - share)]
-        splits += [None, None]
-    return Tree.of_splits(domain, splits)
+        return feature, [(first, (left, share)), (second, (right, k - share))]
+
+    return Tree.grown(domain, (0, leaves), divide)
 
 
 def _share(left: Floats, right: Floats, k: int) -> int:

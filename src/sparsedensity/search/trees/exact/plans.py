@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from sparsedensity.domain import Domain
 from sparsedensity.structures import Tree
-from sparsedensity.structures.tree import Split
+from sparsedensity.structures.tree import Division
 
 
 class Choice(NamedTuple):
@@ -97,13 +97,9 @@ def best_plan(tables: Tables, region: int) -> Plan:
 
 def tree_of(lattice: NumberedRegions, plan: Plan) -> Tree:
     """The tree that a plan describes."""
-    splits: list[Split] = [None]
-    stack = [(plan, 0)]
-    while stack:
-        part, node = stack.pop()
-        if part.parts:
-            codes = [lattice.codes(below.region, part.feature) for below in part.parts]
-            splits[node] = (part.feature, [(some, len(splits) + i) for i, some in enumerate(codes)])
-            stack += [(below, len(splits) + i) for i, below in enumerate(part.parts)]
-            splits += [None] * len(part.parts)
-    return Tree.of_splits(lattice.domain, splits)
+
+    def divide(part: Plan) -> Division[Plan]:
+        branches = [(lattice.codes(below.region, part.feature), below) for below in part.parts]
+        return (part.feature, branches) if branches else None
+
+    return Tree.grown(lattice.domain, plan, divide)

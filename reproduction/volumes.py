@@ -1,6 +1,6 @@
-"""The paper's other ways to the volumes of a list's leaves.
+"""The paper's ways to the volumes of a list's leaves.
 
-:attr:`RuleList.log_volumes` is exact and fast, by disjoint boxes, and is what everything else uses. Here are
+:attr:`RuleList.log_volumes` is exact and fast, by disjoint boxes, and is what the library uses. Here are
 inclusion and exclusion (exact, exponential in the number of rules that overlap), and two estimates: uniform samples,
 and a Markov chain that redraws one feature at a time. An estimate of a small leaf may well be 0.
 
