@@ -1,11 +1,18 @@
 # Two commands for a newcomer: `make demo` and `make test`. Both set up their own environment first.
-PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
 ifeq ($(OS),Windows_NT)
+PYTHON ?= python
 BIN := $(VENV)/Scripts
+else
+PYTHON ?= python3
+BIN := $(VENV)/bin
 endif
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Compiled modules are kept, whatever the user's default: without them every start takes seconds longer.
+export PYTHONDONTWRITEBYTECODE :=
+# The product alone (requirements.txt), and with everything that tests and checks need (requirements-dev.txt).
 READY := $(VENV)/ready
+READY_DEV := $(VENV)/ready-dev
 
 .PHONY: demo test check bench measure pictures lock clean
 
@@ -14,39 +21,45 @@ demo: $(READY)
 	$(BIN)/sparsedensity show titanic.json --as svg --output docs/titanic.svg
 	$(BIN)/sparsedensity report titanic --output titanic.html
 
-test: $(READY) check
-	$(BIN)/python -m pytest -n auto
+test: $(READY_DEV) check
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: $(READY)
+check: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 # Every picture of the README and the guide.
-pictures: $(READY)
+pictures: $(READY_DEV)
 	$(BIN)/python docs/pictures.py
 
-bench: $(READY)
+bench: $(READY_DEV)
 	$(BIN)/python -m benchmarks
 
 # Everything that can be measured, and the page of it (docs/benchmarks.md): hours. PAPER_DATA is the folder of the tables.
 PAPER_DATA ?= ../shared/data/paper
-measure: $(READY)
-	$(BIN)/sparsedensity reproduce all --data $(PAPER_DATA) --jobs -1 --output reproduction
+measure: $(READY_DEV)
+	$(BIN)/python -m reproduction all --data $(PAPER_DATA) --jobs -1 --output measurements
 	PAPER_DATA=$(PAPER_DATA) $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks page
 
-$(READY): requirements-dev.txt pyproject.toml
+# Python compiles what it imports anyway; compiling everything beforehand would take longer than unpacking it.
+$(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(INSTALL) --no-compile --require-hashes --requirement requirements.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	$(BIN)/python -c "open('$(READY)', 'w').close()"
 
-# Pins every development dependency with its hashes (needs uv; see CONTRIBUTING.md).
+$(READY_DEV): $(READY) requirements-dev.txt
+	$(INSTALL) --no-compile --require-hashes --requirement requirements-dev.txt
+	$(BIN)/python -c "open('$(READY_DEV)', 'w').close()"
+
+# Pins every dependency with its hashes (needs uv; see CONTRIBUTING.md). The product gets the versions that are tested.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $(LOCK_OPTIONS)
 lock:
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --group dev pyproject.toml --output-file requirements-dev.txt
+	$(LOCK) --group dev pyproject.toml --output-file requirements-dev.txt
+	$(LOCK) --group build pyproject.toml --constraint requirements-dev.txt --output-file requirements.txt
 
 clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.import_linter_cache', '.hypothesis')]"

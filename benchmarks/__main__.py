@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.page import OUTPUTS, write_page
-from sparsedensity.experiments.machine import Machine
+from reproduction.machine import Machine
 
 HELPERS = {"timing", "paper_data", "plain_annealer", "page"}
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in HELPERS)

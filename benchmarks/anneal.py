@@ -8,6 +8,8 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -15,14 +17,16 @@ import numpy as np
 from benchmarks.paper_data import paper_table
 from benchmarks.plain_annealer import PlainAnnealer
 from benchmarks.timing import best_of, measured
+from reproduction import charts
+from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Found, Greedy, run
 from sparsedensity.search.trees import anneal
-from sparsedensity.search.trees.anneal_chain import Chain, Recipe
+from sparsedensity.search.trees.anneal_chain import AnnealChain, Recipe
 from sparsedensity.table import Table
 
 BEST_KNOWN = {
@@ -78,7 +82,7 @@ def speed() -> None:
     }
     mushroom = paper_problem("mushroom", 100)
     if mushroom is not None:
-        tables["mushroom"] = mushroom.engine.table
+        tables["mushroom"] = whole_table(mushroom.engine)
     print("| table | proposals a second | plain Python, rows counted anew | ratio |")
     print("| --- | --: | --: | --: |")
     for name, table in tables.items():
@@ -90,14 +94,13 @@ def speed() -> None:
 
 def proposals_a_second(problem: Problem[LeafSparse], steps: int = 200_000) -> float:
     """The paper's moves at a temperature of 20 nats, after the regions they visit have been read once."""
-    table = problem.engine.table
-    chain = Chain(problem, table.codes, table.weights, anneal.RECIPES[1], np.random.default_rng(0), 0.01)
+    chain = AnnealChain(problem, whole_table(problem.engine), anneal.RECIPES[1], np.random.default_rng(0), 0.01)
     chain._begin()
     for _ in range(5):
         chain._anneal(steps, 20.0)
-    before, begin = chain.moves.sum(axis=0)[0], time.process_time()
+    before, begin = chain.proposed, time.process_time()
     chain._anneal(steps, 20.0)
-    return float((chain.moves.sum(axis=0)[0] - before) / (time.process_time() - begin))
+    return (chain.proposed - before) / (time.process_time() - begin)
 
 
 def quality() -> None:
@@ -126,6 +129,11 @@ def nearly(found: Found) -> float:
     return next(seconds for seconds, score in found.trace if score >= last - 0.001 * (last - first))
 
 
+def changed(recipe: Recipe, **settings: Any) -> Recipe:
+    """A recipe with other settings."""
+    return recipe._replace(settings=recipe.settings._replace(**settings))
+
+
 def moves() -> None:
     """What each part of the search buys: the same budget without it, at 100 leaves."""
     whole = anneal.RECIPES
@@ -133,8 +141,8 @@ def moves() -> None:
         "everything": whole,
         "only the paper's moves": tuple(recipe._replace(annealed=0.999, anneal_hot=0.3) for recipe in whole),
         "only rebuilding": tuple(recipe._replace(annealed=0.0) for recipe in whole),
-        "no memory of subtrees": tuple(recipe._replace(trust=1e-9) for recipe in whole),
-        "no shaken cuts": tuple(recipe._replace(wild=0.0) for recipe in whole),
+        "no memory of subtrees": tuple(changed(recipe, trust=1e-9) for recipe in whole),
+        "no shaken cuts": tuple(changed(recipe, wild=0.0) for recipe in whole),
     }
     print("| table | " + " | ".join(variants) + " |\n| --- |" + " --: |" * len(variants))
     for name in ("chess_krkp", "mushroom", "telco_churn"):
@@ -163,16 +171,14 @@ def seconds_of(table: Table) -> float:
 
 
 def draw(file: str, curves: dict[str, dict[int, float]]) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, len(curves), figsize=(9, 3.5), layout="constrained")
-    for axis, (label, times) in zip(axes, curves.items(), strict=True):
-        sizes, seconds = np.array(list(times)), np.array(list(times.values()))
-        axis.loglog(sizes, seconds, "o-", label="a default fit")
-        axis.loglog(sizes, seconds[0] * sizes / sizes[0], ":", color="grey", label="linear")
-        axis.set(xlabel=label, ylabel="seconds")
-        axis.legend(frameon=False)
-    figure.savefig(file)
+    """Seconds against size, on logarithmic axes, beside a line that grows as the size does."""
+    panels = []
+    for label, times in curves.items():
+        sizes, seconds = tuple(map(float, times)), tuple(times.values())
+        linear = tuple(seconds[0] * size / sizes[0] for size in sizes)
+        series = (Series("a default fit", sizes, seconds, True), Series("linear", sizes, linear, True, faint=True))
+        panels.append(Panel("", label, "seconds", series, True, True))
+    Path(file).write_text(charts.svg(Chart("growth", "The time of a fit", tuple(panels))), encoding="utf-8")
 
 
 def million() -> None:
@@ -194,7 +200,7 @@ def census() -> None:
     """2.4 million distinct rows by 68 features of 396 values, in counting passes over all values."""
     table = random_table(2_400_000, CENSUS)
     engine, codes = MemoryEngine(table), table.codes.nbytes
-    once = best_of(3, lambda: engine.value_weights(engine.all_rows()))
+    once = best_of(3, engine.value_weights)
     fit = measured(lambda: run(Anneal(jobs=2), Problem(engine, LeafSparse(8, 2), 100)))
     greedy = run(Greedy(), Problem(engine, LeafSparse(8, 2), 100))
     print(

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.paper_data import paper_table
 from benchmarks.timing import measured
+from reproduction import charts
+from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.ingest import Reading, open_source, read_table
@@ -28,7 +30,7 @@ METHODS = {"I": LeafSparse(8, 2), "II": BranchSparse(2, 2)}
 FILES = ("compas", "balance", "car", "nursery", "chess_krkp", "telco_churn")
 
 
-class Line(NamedTuple):
+class ProofLine(NamedTuple):
     """One proof."""
 
     name: str
@@ -79,8 +81,8 @@ def jobs() -> Iterator[tuple[str, int | None]]:
             yield from ((name, depth) for depth in (1, 2, 3))
 
 
-def prove(name: str, method: str, depth: int | None) -> Line | None:
-    """Prove one table, warm; nothing where it is out of reach."""
+def prove(name: str, method: str, depth: int | None) -> ProofLine | None:
+    """Prove one table, warm; nothing if it is out of reach."""
     posterior: Any = METHODS[method]
     run(Exact(depth=depth), Problem(engine_of("titanic"), posterior, 100))
     problem = Problem(engine_of(name), posterior, 100)
@@ -91,7 +93,7 @@ def prove(name: str, method: str, depth: int | None) -> Line | None:
     missed = None
     if method == "I" and depth is None:
         missed = max(0.0, found.log_posterior - run(Greedy(), problem).log_posterior)
-    return Line(
+    return ProofLine(
         name,
         method,
         depth,
@@ -115,18 +117,12 @@ def engine_of(name: str) -> MemoryEngine:
     return MemoryEngine(Table.of(truth.domain, truth.codes))
 
 
-def draw(lines: list[Line], path: Path) -> None:
+def draw(lines: list[ProofLine], path: Path) -> None:
     """Seconds against regions, on logarithmic axes."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    mpl.rcParams["svg.hashsalt"] = "exact"
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.add_subplot()
+    series = []
     for method in METHODS:
-        own = [line for line in lines if line.method == method]
-        axes.loglog([line.regions for line in own], [line.seconds for line in own], "o", label=f"method {method}")
-    axes.set(xlabel="regions", ylabel="seconds to a proof")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, metadata={"Date": None})
+        proofs = [line for line in lines if line.method == method]
+        x, y = tuple(float(line.regions) for line in proofs), tuple(line.seconds for line in proofs)
+        series.append(Series(f"method {method}", x, y))
+    panel = Panel("", "regions", "seconds to a proof", tuple(series), log_x=True, log_y=True)
+    path.write_text(charts.svg(Chart("exact", "Seconds to a proof against regions", (panel,))), encoding="utf-8")

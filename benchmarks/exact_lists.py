@@ -1,6 +1,6 @@
 """Exact search for rule lists: the time and outcome of proofs, and what the chains miss.
 
-``BENCH_DATA`` names a folder with ``compas.csv.gz`` and other tables of categories to prove as well. Every proof begins
+``PAPER_DATA`` names a folder with ``compas.csv.gz`` and other tables of the paper to prove as well. Every proof begins
 with the empty list; those that take longer than a minute end with a gap.
 """
 

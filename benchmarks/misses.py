@@ -13,6 +13,7 @@ import polars as pl
 
 from benchmarks.exact import CRIME
 from benchmarks.paper_data import paper_table
+from reproduction.datasets import load
 from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.errors import SearchWarning
 
@@ -74,7 +75,7 @@ def tables() -> Iterator[tuple[str, pl.DataFrame]]:
     for name, own in sizes.items():
         yield name, datasets.random_tree(rows=3739, sizes=own, leaves=20).frame
     for name in MADE:
-        yield name, datasets.load(name).cast(pl.String)
+        yield name, load(name).cast(pl.String)
     for name in FILES:
         if (frame := paper_table(name)) is not None:
             yield name, frame

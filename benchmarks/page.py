@@ -1,4 +1,4 @@
-"""The page of all measurements, docs/benchmarks.md, from what ``make bench`` and ``reproduce`` left."""
+"""The page of all measurements, docs/benchmarks.md, from what ``make bench`` and ``python -m reproduction`` left."""
 
 import importlib
 import inspect
@@ -7,37 +7,37 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from sparsedensity.experiments.machine import Machine
-from sparsedensity.experiments.running import saved_studies
-from sparsedensity.experiments.writing import Saved, markdown_lines
+from reproduction.machine import Machine
+from reproduction.running import saved_studies
+from reproduction.writing import SavedStudy, markdown_lines
 
 ROOT = Path(__file__).parent.parent
 OUTPUTS = ROOT / "build" / "benchmarks"
-REPRODUCTION = ROOT / "reproduction"
+MEASUREMENTS = ROOT / "measurements"
 PAGE = ROOT / "docs" / "benchmarks.md"
 FIGURES = "benchmarks"
 """The folder of the figures, beside the page."""
 ABOUT = """# Measurements
 
 Everything that was measured, with the machine, the versions and the commit it was measured with. `make measure` runs
-all of it and writes this page: the studies of the paper (`sparsedensity reproduce all`), then the benchmarks
+all of it and writes this page: the studies of the paper (`python -m reproduction all`), then the benchmarks
 (`make bench`). What the paper printed stands in columns called so. Numbers of different machines are not to be compared
 with each other.
 """
 
 
-def write_page(outputs: Path = OUTPUTS, reproduction: Path = REPRODUCTION, page: Path = PAGE) -> Path:
+def write_page(outputs: Path = OUTPUTS, measurements: Path = MEASUREMENTS, page: Path = PAGE) -> Path:
     """Put together what lies in the two folders."""
-    studies = [study for study in saved_studies(reproduction) if not study.foot.quick]
+    studies = [study for study in saved_studies(measurements) if not study.foot.quick]
     files = [file for file in sorted(outputs.glob("*.json")) if _is_benchmark(file.stem)]
     kept = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     lines = [ABOUT, *_contents(studies, kept), *_studies(studies), *_benchmarks(kept)]
     page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8", newline="\n")
-    _copy_figures(studies, reproduction, page.parent / FIGURES)
+    _copy_figures(studies, measurements, page.parent / FIGURES)
     return page
 
 
-def _contents(studies: list[Saved], kept: list[dict[str, object]]) -> Iterator[str]:
+def _contents(studies: list[SavedStudy], kept: list[dict[str, object]]) -> Iterator[str]:
     if studies:
         yield "* [The studies of the paper](#the-studies-of-the-paper): " + ", ".join(s.title for s in studies)
     if kept:
@@ -47,7 +47,7 @@ def _contents(studies: list[Saved], kept: list[dict[str, object]]) -> Iterator[s
     yield ""
 
 
-def _studies(studies: list[Saved]) -> Iterator[str]:
+def _studies(studies: list[SavedStudy]) -> Iterator[str]:
     if studies:
         yield from ("## The studies of the paper", "")
     for study in studies:
@@ -88,8 +88,8 @@ def _printed(text: str) -> Iterator[str]:
             yield f"#{line}" if line.startswith("#") else line
 
 
-def _copy_figures(studies: list[Saved], reproduction: Path, folder: Path) -> None:
+def _copy_figures(studies: list[SavedStudy], measurements: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for figure in (figure for study in studies for figure in study.figures):
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(reproduction / f"{figure.name}.svg", folder)
+        shutil.copy(measurements / f"{figure.name}.svg", folder)

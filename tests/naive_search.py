@@ -150,8 +150,14 @@ class Grown(NamedTuple):
     node_terms: float
 
 
-def every_tree(domain, data, lam, a, most=3000):
-    """Every tree of a tiny domain; None if there are too many. lam is that of method II."""
+def even_term(regions, region):
+    """The paper's leaf: -n ln V."""
+    n = regions.weight(region)
+    return -n * regions.log_volume(region) if n else 0.0
+
+
+def every_tree(domain, data, lam, a, most=3000, term=even_term):
+    """Every tree of a tiny domain; None if there are too many. lam is that of method II, term the leaf model's."""
     regions = Regions(domain, data)
 
     @functools.cache
@@ -160,9 +166,9 @@ def every_tree(domain, data, lam, a, most=3000):
 
     @functools.cache
     def below(region):
-        n, log_volume = regions.weight(region), regions.log_volume(region)
-        leaf = math.lgamma(n + a) - math.lgamma(a) - n * log_volume
-        found = [Grown(frozenset([region]), frozenset(), (), 0, leaf, -lam - n * log_volume)]
+        n, inside = regions.weight(region), term(regions, region)
+        leaf = math.lgamma(n + a) - math.lgamma(a) + inside
+        found = [Grown(frozenset([region]), frozenset(), (), 0, leaf, -lam + inside)]
         for f, children in regions.children(region):
             b = len(children)
             own = -lam + b * math.log(lam) - math.lgamma(b + 1) + math.lgamma(b * a) - math.lgamma(n + b * a)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sparsedensity.version import __version__
 
 if TYPE_CHECKING:
-    from sparsedensity import datasets
+    from sparsedensity import datasets, evaluation
     from sparsedensity.domain import Domain, Feature
     from sparsedensity.estimators import (
         BranchSparseTree,
@@ -55,14 +55,15 @@ __all__ = [
     "SparseRuleList",
     "__version__",
     "datasets",
+    "evaluation",
     "load",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for, so that importing the package stays instant."""
-    if name == "datasets":
-        return importlib.import_module("sparsedensity.datasets")
+    if name in ("datasets", "evaluation"):
+        return importlib.import_module(f"sparsedensity.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -70,19 +70,19 @@ class Feature:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise DataError(f"A feature is called by a text, not {self.name!r}.")
+            raise DataError(f"A feature name must be a string, not {self.name!r}.")
         check_kind(f"the kind of {self.name!r}", self.kind)
         if not self.values:
             raise DataError(f"{self.name!r} has no values: a feature needs at least one.")
         if len(self.values) > MAX_VALUES:
             raise DataError(
-                f"{self.name!r} has {len(self.values):,} distinct values and at most {MAX_VALUES:,} are possible. "
+                f"{self.name!r} has {len(self.values):,} distinct values; at most {MAX_VALUES:,} are possible. "
                 "Leave the column out, group its values, or make it continuous if it is a number."
             )
         if len(set(map(_identity, self.values))) < len(self.values):
             raise DataError(f"{self.name!r} lists a value twice. Give each value once.")
         if None in self.values[:-1] or any(isinstance(value, float) and math.isnan(value) for value in self.values):
-            raise DataError(f"{self.name!r} lists a missing value among its values. Say missing=True instead.")
+            raise DataError(f"{self.name!r} lists a missing value among its values. Use missing=True instead.")
         if len(self.measures) != len(self.values) or not all(0 < m < math.inf for m in self.measures):
             raise DataError(f"{self.name!r} needs a measure above 0 for each of its {len(self.values)} values.")
 
@@ -156,8 +156,8 @@ class Feature:
         >>> Feature.nominal("sex", ("female", "male")).code("male")
         1
         """
-        for code, own in enumerate(self.values):
-            if _identity(own) == _identity(value):
+        for code, known in enumerate(self.values):
+            if _identity(known) == _identity(value):
                 return code
         raise DataError(f"{self.name!r} has no value {value!r}. Known: {list(self.known)!r}.")
 
@@ -272,7 +272,7 @@ class Domain:
 
 
 def check_kind(parameter: str, kind: object) -> Kind:
-    """Refuse a word that is not a kind of feature."""
+    """Raise for a word that is not a kind of feature."""
     for known in KINDS:
         if kind == known:
             return known

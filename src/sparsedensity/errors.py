@@ -3,16 +3,15 @@
     SparseDensityError
     ├── DataError             the table is not what it should be        (a ValueError)
     │   ├── ColumnsError      its columns are not those of the model
-    │   ├── FetchError        it is not on this machine and cannot be fetched
     │   └── UnknownValueError it holds a value outside the domain
-    ├── ParameterError        a parameter is out of its range           (a ValueError)
+    ├── ParameterError        a parameter is out of range               (a ValueError)
     ├── ModelFileError        a file is not a model this version reads  (a ValueError)
     └── MissingExtraError     an optional library is not installed      (an ImportError)
 
     DataWarning               fitted or scored, but the user should know (a UserWarning)
     SearchWarning             a search ended early or unconverged        (a UserWarning)
 
-Every message is one sentence or two: what is wrong, where, and the way out.
+Every message is one or two sentences: what is wrong, where, and the way out.
 """
 
 from __future__ import annotations
@@ -26,6 +25,9 @@ from pathlib import Path
 class SparseDensityError(Exception):
     """The root of every error this library raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
 
 class DataError(SparseDensityError, ValueError):
     """The table is not what it should be."""
@@ -35,19 +37,12 @@ class ColumnsError(DataError):
     """The columns of a table are not those the model was fitted on."""
 
 
-class FetchError(DataError):
-    """A published table is not on this machine and cannot be fetched."""
-
-
 class UnknownValueError(DataError):
     """A row holds a value its feature does not have."""
 
     def __init__(self, feature: str, value: object, known: Iterable[object], way_out: str) -> None:
         self.feature, self.value, self.known = feature, value, tuple(known)
         super().__init__(f"{feature!r} has no value {value!r}. Known: {_some(self.known)}. {way_out}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class ParameterError(SparseDensityError, ValueError):
@@ -57,9 +52,6 @@ class ParameterError(SparseDensityError, ValueError):
         self.parameter, self.value, self.allowed = parameter, value, allowed
         super().__init__(f"{parameter} must be {allowed}, not {value!r}.")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
-
 
 class ModelFileError(SparseDensityError, ValueError):
     """A file is not a model that this version can read."""
@@ -67,9 +59,6 @@ class ModelFileError(SparseDensityError, ValueError):
     def __init__(self, path: Path, reason: str) -> None:
         self.path = path
         super().__init__(f"{path} {reason}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class MissingExtraError(SparseDensityError, ImportError):
@@ -93,8 +82,8 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
 
 
 def _some(values: tuple[object, ...], at_most: int = 10) -> str:
-    shown = ", ".join(repr(value) for value in values[:at_most])
-    return shown if len(values) <= at_most else f"{shown} and {len(values) - at_most} more"
+    some = ", ".join(repr(value) for value in values[:at_most])
+    return some if len(values) <= at_most else f"{some} and {len(values) - at_most} more"
 
 
 def _rebuild(kind: type[SparseDensityError], args: tuple[object, ...], state: dict[str, object]) -> SparseDensityError:

@@ -8,10 +8,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Structure, Tree
+from sparsedensity.table import Floats
 
 P_co = TypeVar("P_co", bound=Posterior, covariant=True)
 
@@ -20,7 +21,7 @@ P_co = TypeVar("P_co", bound=Posterior, covariant=True)
 class Problem(Generic[P_co]):
     """What a search is asked to solve."""
 
-    engine: MemoryEngine
+    engine: Engine
     posterior: P_co
     max_leaves: int | None = None
 
@@ -34,7 +35,26 @@ class Problem(Generic[P_co]):
 
     def score(self, structure: Structure) -> float:
         """The log posterior of a structure, counted on all rows."""
-        return self.posterior.log_posterior(structure, self.engine.leaf_weights(structure))
+        return self.count_and_score(structure)[0]
+
+    def one_leaf_term(self) -> float:
+        """What the leaf model says of the whole table as one leaf."""
+        posterior: Any = self.posterior
+        if posterior.even:
+            return -self.engine.n * self.domain.log_volume
+        counts = self.engine.value_weights()[None]
+        return float(posterior.leaf_terms(Tree.leaf(self.domain), np.array([self.engine.n]), counts))
+
+    def count_and_score(self, structure: Structure) -> tuple[float, Floats]:
+        """The log posterior of a structure and the weight in its leaves, counted on all rows."""
+        posterior: Any = self.posterior
+        if posterior.even:
+            weights = self.engine.leaf_weights(structure)
+            return posterior.log_posterior(structure, weights), weights
+        assert isinstance(structure, Tree)
+        by_value = self.engine.leaf_value_weights(structure)
+        weights = by_value[:, self.domain.span(0)].sum(axis=1)
+        return posterior.log_posterior(structure, weights, by_value), weights
 
 
 AnyProblem = Problem[Any]

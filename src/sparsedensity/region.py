@@ -39,7 +39,7 @@ class Region:
         return math.fsum(map(math.log, sides)) if all(sides) else -math.inf
 
     def volume(self, domain: Domain) -> float:
-        """The volume; infinite where it does not fit a float (then use :meth:`log_volume`)."""
+        """The volume; infinite if it does not fit a float (then use :meth:`log_volume`)."""
         if not all(self.allowed):
             return 0.0
         return math.prod(

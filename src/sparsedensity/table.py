@@ -65,7 +65,7 @@ class RowIndex:
         row_kernels.index_rows(self.codes, self.slots)
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
-        """The position of each row, or -1 where it is not there."""
+        """The position of each row, or -1 if it is not there."""
         from sparsedensity.kernels import rows as row_kernels
 
         found = np.empty(len(codes), np.int64)
@@ -79,5 +79,5 @@ def _free_slots(rows: int) -> NDArray[np.uint32]:
     from sparsedensity.kernels import rows as row_kernels
 
     if rows >= row_kernels.FREE:
-        raise DataError(f"A table of {rows:,} rows is more than memory engines take: at most 4 billion.")
+        raise DataError(f"The table has {rows:,} rows; at most 4 billion fit into memory here.")
     return np.full(1 << max(4, (2 * rows - 1).bit_length()), row_kernels.FREE, np.uint32)

@@ -6,11 +6,10 @@ Needs Playwright (a development dependency) and a Chromium, found by name or giv
 import os
 import shutil
 
-import numpy as np
 import pytest
 
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.report import html
+from sparsedensity.report import html, words
 from tests.report.models import hostile_model, hostile_rows, rules_report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
@@ -190,20 +189,19 @@ def test_the_form_answers_like_the_model_for_every_record(visit, name, people, t
         (explained,) = model.explain([row])
         answer = page.locator("#answer").inner_text()
         assert f"Leaf {explained.leaf}:" in answer
-        assert f"More unusual than {float(f'{100 * explained.unusualness:.3g}'):g} %" in answer
+        assert words.rarity(explained.unusualness)[1:] in answer
         if explained.change is None:
-            assert "No change of one value" in answer
+            assert "Changing one value would not" in answer
         else:
-            times = float(f"{np.exp(explained.change.gain):.3g}")
             assert f"with {explained.change.column} {explained.change.value.split(' or ')[0]}" in answer
-            assert f"{times:g} times as dense" in answer
+            assert f"{words.sayable(explained.change.gain)} times as common" in answer
 
 
 def test_the_form_of_a_list_takes_numbers_and_says_what_is_outside(visit):
     page = visit("rules")
     number = page.locator("#form input")
     number.fill("15")
-    assert "Leaf 1: not taken by the 1 rule above and fare is 10 to 50" in page.locator("#answer").inner_text()
+    assert "Leaf 1: rule 1 does not apply and fare is 10 to 50" in page.locator("#answer").inner_text()
     number.fill("100")
     assert "sex is female and fare is 50 to 100" in page.locator("#answer").inner_text()
     number.fill("101")

@@ -58,7 +58,6 @@ def test_the_domain_can_be_declared_without_anything_heavy():
         ["score", "--help"],
         ["evaluate", "--help"],
         ["datasets", "--help"],
-        ["reproduce", "--help"],
     ],
     ids=" ".join,
 )

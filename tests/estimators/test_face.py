@@ -544,7 +544,7 @@ def test_what_conditional_gives_probability_takes():
 
 def test_a_column_like_an_identifier_is_warned_of():
     rows = [{"id": f"B{i:04}", "sex": "mf"[i % 2]} for i in range(200)]
-    with pytest.warns(DataWarning, match="'id' has 200 different values in 200 rows, like an identifier"):
+    with pytest.warns(DataWarning, match="'id' has 200 different values in 200 rows and looks like an identifier"):
         tree = GreedyTree().fit(rows)
     assert all(len(line) < 200 for line in tree.to_text(width=100).splitlines())
 

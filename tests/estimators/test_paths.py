@@ -87,7 +87,7 @@ def test_the_simplest_is_within_one_error_of_the_best_and_no_larger():
 
 
 def test_a_size_that_was_not_found_is_said_with_those_that_were(tree):
-    with pytest.raises(DataError, match=r"No structure with 99 leaves was found. Found: 1 to 15."):
+    with pytest.raises(DataError, match=r"No model with 99 leaves was found. Found: 1 to 15."):
         tree.cut(99)
 
 

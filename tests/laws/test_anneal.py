@@ -151,16 +151,16 @@ def test_a_table_of_many_rows_is_searched_on_a_sample_and_scored_on_all_rows(mon
 
 
 def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
-    make = chain.make_space
-    small = {"regions": 130, "worths": 130, "allowed": 130, "counts": 3}
+    make = chain.make_memory
+    small = {"regions": 130, "allowed": 130, "counts": 3}
 
     def little(*given):
-        space = make(*given)
-        return space._replace(**{name: getattr(space, name)[:rows].copy() for name, rows in small.items()})
+        memory = make(*given)
+        return memory._replace(**{name: getattr(memory, name)[:rows].copy() for name, rows in small.items()})
 
     truth = datasets.random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
     table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
-    monkeypatch.setattr(chain, "make_space", little)
+    monkeypatch.setattr(chain, "make_memory", little)
     found = found_by(Anneal(iterations=3000, restarts=2), table, LeafSparse(), 8)
     assert found.trace[-1][1] == pytest.approx(found.log_posterior)
     assert found.structure.n_leaves <= 8

@@ -172,7 +172,7 @@ def test_volumes_beyond_all_floats_have_a_log_and_emptiness_stays_empty():
 @pytest.mark.parametrize(
     ("make", "phrase"),
     [
-        (lambda: Feature.nominal(3, ("a",)), "called by a text"),  # type: ignore[arg-type]
+        (lambda: Feature.nominal(3, ("a",)), "must be a string"),  # type: ignore[arg-type]
         (lambda: Feature("x", "odd", ("a",), (1.0,)), "kind"),  # type: ignore[arg-type]
         (lambda: Feature.nominal("x", ()), "no values"),
         (lambda: Feature.nominal("x", ("a", "a")), "twice"),

@@ -10,15 +10,19 @@ from hypothesis import strategies as st
 from sparsedensity import datasets
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.kernels import split as kernels
+from sparsedensity.kernels import divisions
+from sparsedensity.kernels.belief import SquaredError
 from sparsedensity.posterior import LeafSparse
+from sparsedensity.posterior.trees import belief_of, space_of
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Greedy, run
-from sparsedensity.search.trees.greedy import values_of
+from sparsedensity.search.trees.anneal_memory import make_desk
 from sparsedensity.structures import Tree
 from tests import naive
+from tests.compiled import opened
 from tests.strategies import data_in, domains, positive, real_weights, table_of
 
+SORT = opened(divisions.sort_by_density)
 CRITERIA = st.sampled_from(["posterior", "ise"])
 
 
@@ -64,17 +68,20 @@ def open_leaves(draw, domain):
     return allowed
 
 
-def ask_best_split(domain, allowed, weights, scale, least=0.0):
-    """The kernel's answer, and the volume of the leaf."""
-    mask = np.zeros(sum(domain.sizes), bool)
+def ask_best_split(domain, allowed, weights, n, criterion="posterior", a=1.0, least=0.0):
+    """The kernel's answer, and the volume of the leaf; n is the weight of all rows, there may be others."""
+    mask = np.zeros(sum(domain.sizes), np.uint8)
     for feature, codes in enumerate(allowed):
-        mask[domain.span(feature)][codes] = True
+        mask[domain.span(feature)][codes] = 1
     sides = [sum(feature.measures[c] for c in codes) for feature, codes in zip(domain, allowed, strict=True)]
-    first = np.zeros_like(mask)
-    gain, feature = kernels.best_split(
-        np.concatenate(weights), mask, values_of(domain), math.log(math.prod(sides)), scale, least, first
-    )
-    return gain, feature, first, sides
+    belief = belief_of(LeafSparse(8, a), domain, n, 1, 2)
+    if criterion == "ise":
+        belief = belief._replace(leaf=SquaredError(math.exp(domain.log_volume) / math.prod(sides) / n**2))
+    region = divisions.Region(mask, np.concatenate(weights), float(weights[0].sum()), 0.0, None)
+    desk = make_desk(sum(domain.sizes), max(domain.sizes), even=True)
+    first, rng = np.zeros(len(mask), bool), np.random.default_rng(0)
+    gain, feature = divisions.best_split(belief, space_of(domain), desk, region, float(least), first, rng)
+    return (gain if feature >= 0 else -np.inf), feature, first, sides
 
 
 @st.composite
@@ -96,8 +103,7 @@ def test_the_best_split_beats_every_other_and_gains_what_it_says(leaf, criterion
     domain, allowed, weights, n = leaf
     n += 10.0  # the leaf holds a part of the data only
     whole = math.exp(domain.log_volume)
-    scale = kernels.Scale({"posterior": kernels.POSTERIOR, "ise": kernels.ISE}[criterion], a, n, domain.log_volume)
-    gain, feature, first, sides = ask_best_split(domain, allowed, weights, scale)
+    gain, feature, first, sides = ask_best_split(domain, allowed, weights, n, criterion, a)
     worth = leaf_worth(criterion, a, n, whole)
 
     def best(column):
@@ -129,8 +135,7 @@ def test_the_best_split_beats_every_other_and_gains_what_it_says(leaf, criterion
 @given(weighed_leaves(equal_measures=True), CRITERIA, positive)
 def test_with_equal_measures_no_grouping_of_any_feature_is_better(leaf, criterion, a):
     domain, allowed, weights, n = leaf
-    scale = kernels.Scale({"posterior": kernels.POSTERIOR, "ise": kernels.ISE}[criterion], a, n, domain.log_volume)
-    gain, _, _, sides = ask_best_split(domain, allowed, weights, scale)
+    gain, _, _, sides = ask_best_split(domain, allowed, weights, n, criterion, a)
     worth = leaf_worth(criterion, a, n, math.exp(domain.log_volume))
     expected = max(
         naive.best_grouping(
@@ -148,8 +153,7 @@ def test_with_equal_measures_no_grouping_of_any_feature_is_better(leaf, criterio
 @given(weighed_leaves(), st.floats(0, 60))
 def test_a_split_leaves_no_part_too_small_unless_it_is_empty(leaf, least):
     domain, allowed, weights, n = leaf
-    scale = kernels.Scale(kernels.POSTERIOR, 1.0, n, domain.log_volume)
-    _, feature, first, _ = ask_best_split(domain, allowed, weights, scale, least)
+    _, feature, first, _ = ask_best_split(domain, allowed, weights, n, least=least)
     if feature >= 0:
         part = weights[feature][first[domain.span(feature)]].sum()
         for held in (part, weights[feature].sum() - part):
@@ -159,9 +163,11 @@ def test_a_split_leaves_no_part_too_small_unless_it_is_empty(leaf, least):
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.5, 1.0, 2.0])), max_size=40), st.data())
 def test_values_are_sorted_by_density_and_ties_by_code(values, data):
     weight, measure = (np.array([value[i] for value in values], float) for i in range(2))
-    order = np.array(data.draw(st.permutations(range(len(values)))), np.int64)
-    kernels.sort_by_density(order, len(order), weight, measure)
-    assert order.tolist() == sorted(range(len(values)), key=lambda code: (-weight[code] / measure[code], code))
+    cells = np.zeros(len(values), divisions.CELL)
+    cells["order"] = data.draw(st.permutations(range(len(values))))
+    cells["density"] = weight / measure
+    SORT(cells, len(values))
+    assert cells["order"].tolist() == sorted(range(len(values)), key=lambda code: (-weight[code] / measure[code], code))
 
 
 def test_many_values_are_sorted_by_density():
@@ -170,8 +176,7 @@ def test_many_values_are_sorted_by_density():
     dense = rng.permutation(3000) < 1200
     domain = Domain((Feature.nominal("x", range(3000)),))
     weights = np.where(dense, rng.integers(50, 60, 3000), rng.integers(0, 3, 3000)).astype(float)
-    scale = kernels.Scale(kernels.POSTERIOR, 1.0, weights.sum(), domain.log_volume)
-    _, _, first, _ = ask_best_split(domain, [list(range(3000))], [weights], scale)
+    _, _, first, _ = ask_best_split(domain, [list(range(3000))], [weights], weights.sum())
     assert (first == dense).all() or (first == ~dense).all()
 
 
@@ -197,7 +202,7 @@ def test_a_greedy_tree_keeps_its_limits(domain, data, criterion, most, least, la
             assert held[node.index] == 0 or held[node.index] >= least - 1e-9 or raw.n_leaves == 1
         else:
             assert held[node.index] > (largest or 0.0)
-    tree = search.best(problem, state)
+    tree = search.best(problem, state).structure
     assert 1 <= tree.n_leaves <= most
     weights = naive.leaf_weights(tree, rows)
     assert len(weights) == 1 or all(weight == 0 or weight >= least - 1e-9 for weight in weights)
@@ -228,7 +233,7 @@ def test_no_pruning_of_the_grown_tree_is_better(domain, data, criterion, lam, a,
 
     prunings = [pruned(domain, state.splits, kept) for kept in naive.prunings(state.splits)]
     every = [worth(tree) for tree in prunings if tree.n_leaves <= most]
-    assert worth(search.best(problem, state)) == pytest.approx(max(every), rel=1e-9, abs=1e-7)
+    assert worth(search.best(problem, state).structure) == pytest.approx(max(every), rel=1e-9, abs=1e-7)
 
 
 def pruned(domain, splits, kept):

@@ -8,21 +8,22 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from reproduction.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import list_moves, list_weigh
-from sparsedensity.posterior import SparseRules, draw_list
+from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
-from sparsedensity.search.lists.anneal import gelman_rubin
+from sparsedensity.search.lists.anneal import gelman_rubin, one_more_rule_pays
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import ListChain
 from sparsedensity.search.lists.chain_arrays import task_of
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
-from sparsedensity.structures.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from tests import naive
 from tests.compiled import opened
+from tests.draw_list import draw_list
 from tests.naive_lists import Scorer, best_list, every_antecedent, every_list, supported
 from tests.strategies import data_in, domains, positive, rule_lists, table_of
 
@@ -232,7 +233,7 @@ def test_a_limit_binds_where_only_a_rule_before_others_would_pay():
     best = RuleList.of(domain, [[Condition(0, 0, 0)]])
     state.chains[0].set(antecedents.numbers(best.rules))
     assert not state.chains[0].insert(1)
-    assert search.limited(problem, state, best)
+    assert one_more_rule_pays(problem, antecedents, best)
 
 
 def random_table(seed):

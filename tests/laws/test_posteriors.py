@@ -36,7 +36,7 @@ def test_the_leaf_sparse_head_and_its_leaves_add_up(domain, data, lam, a):
     rows, tree = data.draw(data_in(domain)), data.draw(trees(domain))
     weights, volumes = naive.leaf_weights(tree, rows), naive.leaf_volumes(tree)
     leaves = math.fsum(naive.posterior_leaf(n, v, a) for n, v in zip(weights, volumes, strict=True))
-    head = LeafSparse(lam, a).log_head(len(weights), math.fsum(weights))
+    head = LeafSparse(lam, a).by_leaves(np.array([len(weights)]), math.fsum(weights))[0]
     assert head + leaves == exactly(naive.leaf_sparse(tree, rows, lam, a))
 
 

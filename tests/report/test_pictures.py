@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sparsedensity import GreedyTree, Histogram, datasets
 from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
 from sparsedensity.report import graphviz, mermaid, plot, svg
-from sparsedensity.report.layout import Curve, Stroke, Text, draw
+from sparsedensity.report.layout import Drawing
 from sparsedensity.report.picture import picture_of
+from sparsedensity.report.shapes import Curve, Stroke, Text
 from sparsedensity.report.style import Style, shortened, text_width, wrapped
 from sparsedensity.structures import Tree
 from tests.report.models import hostile_model, report_of, rules_report, tree_report
@@ -51,7 +52,7 @@ def test_every_branch_holds_what_its_children_hold(report):
 
 @given(reports(), st.booleans())
 def test_marks_stay_on_their_axes_and_rows_do_not_meet(report, foldable):
-    drawing = draw(picture_of(report), Style(foldable=foldable))
+    drawing = Drawing(picture_of(report), Style(foldable=foldable))
     for spot in drawing.picture.spots:
         for cell in spot.cells if spot.leaf is not None else ():
             assert all(-1e-9 <= at <= 1 + 1e-9 for at in (cell.at, cell.high) if at is not None)
@@ -81,7 +82,7 @@ def test_a_pruned_picture_has_few_rows_and_loses_nothing(report, most):
 
 
 def test_the_width_of_a_branch_is_its_share_and_its_colour_its_density(titanic):
-    drawing = draw(picture_of(titanic.report()))
+    drawing = Drawing(picture_of(titanic.report()))
     curves = [shape for group in drawing.groups for shape in group.branch if isinstance(shape, Curve)]
     assert max(curves, key=lambda curve: curve.width) is curves[0]
     by_leaf = {drawing.picture.spots[g.spot].leaf: g for g in drawing.groups}
@@ -110,7 +111,7 @@ def test_a_deep_tree_is_drawn_line_by_line_and_stays_narrow():
     tree = Tree.leaf(GreedyTree().fit(rows).domain_)
     for feature in range(30):
         tree = tree.split(2 * feature, feature, [{0}, {1}])
-    drawing = draw(picture_of(tree_report(tree)))
+    drawing = Drawing(picture_of(tree_report(tree)))
     assert drawing.deep
     assert drawing.width < 1300
     assert drawing.height == pytest.approx(drawing.row * 61, rel=0.1)
@@ -131,7 +132,7 @@ def test_hostile_labels_are_shown_as_text():
     assert "\x1b" not in picture
     assert max(len(text.text or "") for text in root.iter(f"{SVG}text")) < 100
     assert "&lt;script&gt;" in picture
-    drawing = draw(picture_of(model.report()))
+    drawing = Drawing(picture_of(model.report()))
     assert all(
         shape.x + text_width(shape.text, shape.size) <= drawing.width
         for group in drawing.groups
@@ -162,7 +163,7 @@ def test_every_branch_of_a_model_is_in_the_source_for_other_programs(titanic):
 
 def test_matplotlib_draws_the_same_texts(titanic):
     ax = titanic.plot()
-    drawing = draw(picture_of(titanic.report()))
+    drawing = Drawing(picture_of(titanic.report()))
     shapes = [*drawing.frame, *drawing.legend, *(s for g in drawing.groups for s in (*g.branch, *g.row))]
     assert [text.get_text() for text in ax.texts] == [s.text for s in shapes if isinstance(s, Text)]
     assert len(ax.lines) == sum(isinstance(shape, Stroke) for shape in shapes)

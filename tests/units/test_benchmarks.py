@@ -4,15 +4,15 @@ import json
 
 from benchmarks import misses
 from benchmarks.page import write_page
-from sparsedensity import datasets
-from sparsedensity.experiments.machine import Machine
+from reproduction.datasets import load
+from reproduction.machine import Machine
 
 
 def test_tables_that_are_made_need_no_files(monkeypatch):
     monkeypatch.setattr(misses, "paper_table", lambda name: None)
     tables = dict(misses.tables())
     for name in ("balance", "car"):
-        assert tables[name].rows() == [tuple(map(str, row)) for row in datasets.load(name).rows()]
+        assert tables[name].rows() == [tuple(map(str, row)) for row in load(name).rows()]
     assert "compas" not in tables
 
 

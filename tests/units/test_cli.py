@@ -208,7 +208,7 @@ def test_options_reach_the_model(tmp_path):
         (["fit", "titanic", "--kind", "deck=ordinal"], ["'deck'", "not in titanic"]),
         (["fit", "titanic", "--report", "m.json", "-o", "m.json"], ["m.json is already written to"]),
         (["path", "titanic", "--method", "histogram"], ["--method histogram has no path"]),
-        (["path", "titanic", "--cv", "0", "--pick", "99"], ["No structure with 99 leaves"]),
+        (["path", "titanic", "--cv", "0", "--pick", "99"], ["No model with 99 leaves"]),
         (["path", "titanic", "--cv", "0", "--pick", "best"], ["cv=5"]),
         (["path", "titanic", "--cv", "0", "--pick", "few"], ["--pick must be"]),
         (["path", "titanic", "--cv", "0", "-o", "m.json"], ["need --pick"]),

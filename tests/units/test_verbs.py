@@ -55,15 +55,15 @@ def test_explain_prints_a_card_a_row(model, tmp_path):
     assert done.returncode == 0
     assert done.stdout == (
         "Row 0: class 1st, sex female, age child\n"
-        "  more unusual than 99.6 % of what the model expects\n"
+        "  rarer than 99.6 % of expected records\n"
         "  leaf 6: age is child, then class is 1st or crew\n"
-        "  0.361 % of all records are there, density 0.000901\n"
-        "  with age adult it would be 77.8 times as dense\n"
+        "  0.361 % of all records, density 0.000901\n"
+        "  with age adult it would be 77.8 times as common\n"
         "\n"
         "Row 1: class crew, sex male, age adult\n"
-        "  more unusual than 0 % of what the model expects\n"
+        "  among the most common records\n"
         "  leaf 5: age is adult, then sex is male, then class is crew\n"
-        "  38.9 % of all records are there, density 0.389\n"
+        "  38.9 % of all records, density 0.389\n"
     )
 
 
@@ -134,18 +134,18 @@ def test_a_file_without_what_showing_needs_is_loaded_in_full(model, tmp_path):
 
 def test_compare_prints_writes_and_speaks_json(model, tmp_path):
     done = run("compare", model, "titanic")
-    assert "No difference shows" in done.stdout
+    assert "No significant difference (p = 1)." in done.stdout
     less = datasets.load("titanic").head(900)
     less.write_csv(tmp_path / "less.csv")
     page, picture = tmp_path / "c.html", tmp_path / "c.svg"
     done = run("compare", model, tmp_path / "less.csv", "--html", page, "--svg", picture, "--json")
     assert json.loads(done.stdout)["p_value"] < 1e-6
-    assert "less.csv against the model" in page.read_text(encoding="utf-8")
+    assert "less.csv compared with the model" in page.read_text(encoding="utf-8")
     assert picture.read_text(encoding="utf-8").startswith("<svg")
     assert run("compare", model, tmp_path / "less.csv", "--svg", "-").stdout.startswith("<svg")
     counted = datasets.load("titanic").group_by("class", "sex", "age").len("n")
     counted.write_csv(tmp_path / "counted.csv")
-    assert "2,201 compared" in run("compare", model, tmp_path / "counted.csv", "--weight", "n").stdout
+    assert "compared with 2,201 rows" in run("compare", model, tmp_path / "counted.csv", "--weight", "n").stdout
     assert "no column 'm'" in run("compare", model, tmp_path / "counted.csv", "--weight", "m").stderr
 
 
@@ -278,13 +278,13 @@ def test_parts_are_the_whole(mixed):
 def test_a_value_that_is_no_number_is_named(mixed, tmp_path):
     fitted, table, _ = mixed
     table.head(5).with_columns(pl.Series("size", ["1", "2", "three", "4", "5"])).write_csv(tmp_path / "a.csv")
-    with pytest.raises(DataError, match="'size' holds 'three' where a number is expected"):
+    with pytest.raises(DataError, match="'size' holds 'three', but a number is expected"):
         list(read_batches(tmp_path / "a.csv", fitted.domain_))
 
 
 def test_score_top_gives_reasons_as_cards_json_or_table(model, tmp_path):
     done = run("score", model, "titanic", "--top", "3")
-    assert done.stdout.count("more unusual than 99.6 %") == 3
+    assert done.stdout.count("rarer than 99.6 %") == 3
     assert done.stderr == "the 3 most unusual of 2,201 rows\n"
     answer = json.loads(run("score", model, "titanic", "--top", "2", "--json").stdout)
     assert [one["row"] for one in answer] == [175, 176]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.from_file import SavedModel
 
+SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+
 
 class Data(NamedTuple):
     """A table, and the weight of each row if a column was named for it."""
@@ -32,10 +34,8 @@ class Data(NamedTuple):
 
 
 def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = None) -> Data:
-    """A file, standard input (``-``) or a data set by name, fetched if need be."""
-    _fetch(name)
-    with working(f"reading {name}"):
-        frame = _read(name, None)
+    """A file, standard input (``-``) or a bundled data set by name."""
+    frame = _read(name, None)
     for column in drop or []:
         _check_column(frame, column, name)
     weights = None if weight is None else _weights(frame, weight, name)
@@ -54,9 +54,7 @@ def complete_data(incomplete: str) -> list[str]:
 
 def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
     """The columns that a model knows, in its order; others are left out with a note."""
-    _fetch(name)
-    with working(f"reading {name}"):
-        frame = _read(name, domain)
+    frame = _read(name, domain)
     weights = None if weight is None else _weights(frame, weight, name)
     return Data(known_columns(frame, name, domain, weight), weights, Path(name).name)
 
@@ -68,7 +66,7 @@ def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | 
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
     extra = [column for column in frame.columns if column not in (*domain.names, weight)]
     if extra:
-        note(f"columns the model does not know are left out: {', '.join(extra)}")
+        note(f"columns that the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
 
 
@@ -95,7 +93,7 @@ def model_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal what is going on, once it takes longer than a second."""
+    """Show on a terminal what is going on if it takes longer than a second."""
     from sparsedensity.estimators.progress import watching
 
     with watching(True, what):
@@ -114,7 +112,7 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
 
 
 def save_model(model: DensityEstimator, output: Path | None, report: Path | None, table: Data | None = None) -> None:
-    """Write a model and its report, where they were asked for; with the table the report tells more."""
+    """Write a model and its report if they were asked for; with the table the report says more."""
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.json")
@@ -123,24 +121,19 @@ def save_model(model: DensityEstimator, output: Path | None, report: Path | None
         model.save(output)
         note(f"saved {output}")
     if report is not None:
-        if table is None:
-            page = model.to_html()
-        else:
-            page = model.to_html(None, table.frame, sample_weight=table.weights, cv=None, source=table.name)
-        if written(page, report):
-            note(f"wrote {report}")
+        X, weights, source = table or (None, None, "")
+        write_text(model.to_html(None, X, sample_weight=weights, cv=None, source=source), report)
 
 
-def written(text: str, output: Path | None) -> bool:
-    """Write an answer to a file, or to standard output for none and ``-``; whether there is a file now."""
+def write_text(text: str, output: Path | None, *, quiet: bool = False) -> None:
+    """Write an answer to a file, and say so, or to standard output without one."""
     if output is None or str(output) == "-":
         typer.echo(text)
-        return False
-    try:
+        return
+    with _writing(output):
         output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
-    return True
+    if not quiet:
+        note(f"wrote {output}")
 
 
 def note(text: str) -> None:
@@ -154,55 +147,41 @@ def write_json(answer: Any) -> None:
 
 
 def write_table(frame: pl.DataFrame, output: Path | None) -> None:
-    """A table as CSV, or as Parquet where the file is called so."""
+    """A table as CSV, or as Parquet if the file name says so."""
     if output is None or str(output) == "-":
         sys.stdout.write(frame.write_csv())
         return
-    try:
+    with _writing(output):
         if output.suffix.lower() in (".parquet", ".pq"):
             frame.write_parquet(output)
         else:
             frame.write_csv(output)
-    except OSError as error:
-        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
     note(f"wrote {output}")
-
-
-def leaves_as_json(model: DensityEstimator | SavedModel) -> list[dict[str, Any]]:
-    """Every leaf as plain data."""
-    return [
-        {
-            "leaf": leaf.number,
-            "conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions],
-            "text": str(leaf),
-            "weight": leaf.weight,
-            "probability": leaf.probability,
-            "interval": list(leaf.interval),
-            "log_volume": leaf.log_volume,
-            "density": leaf.density,
-        }
-        for leaf in model.leaves_
-    ]
 
 
 def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
     """A fitted or saved model as plain data."""
-    search = model.search_
+    leaves = [
+        leaf.as_dict()
+        | {"conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions], "text": str(leaf)}
+        for leaf in model.leaves_
+    ]
     return {
         "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
-        "search": {
-            "method": search.method,
-            "reason": search.reason,
-            "moves": search.moves,
-            "seconds": search.seconds,
-            "limit_binds": search.limit_binds,
-            "upper_bound": search.upper_bound,
-            "proven": search.proven,
-        },
-        "leaves": leaves_as_json(model),
+        "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "leaves": leaves,
     }
+
+
+@contextmanager
+def _writing(output: Path) -> Iterator[None]:
+    """Say in one sentence that a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
 
 
 def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
@@ -219,14 +198,6 @@ def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
         raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
 
 
-def _fetch(name: str) -> None:
-    """Have a data set on this machine before it is read: fetching shows its own progress."""
-    from sparsedensity import datasets
-
-    if name in datasets.NAMES and not Path(name).exists():
-        datasets.fetch(name)
-
-
 def _read(name: str, domain: Domain | None) -> pl.DataFrame:
     from sparsedensity import datasets
     from sparsedensity.ingest.files import read_file
@@ -235,7 +206,8 @@ def _read(name: str, domain: Domain | None) -> pl.DataFrame:
         return datasets.load(name)
     if name != "-" and not Path(name).suffix and not Path(name).exists():
         raise DataError(f"{name!r} is neither a file nor a bundled data set ({', '.join(datasets.NAMES)}).")
-    return read_file(name, domain)
+    with working(f"reading {name}"):
+        return read_file(name, domain)
 
 
 def _finite(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, note, write_json, write_table, written
-from sparsedensity.cli.options import DataName, ModelOptions, flag, taking
+from sparsedensity.cli.data import check_outputs, note, write_json, write_table, write_text
+from sparsedensity.cli.options import DataName, ModelOptions, flag, taking_model_options
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
-    from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
-    from sparsedensity.experiments.evaluation import Evaluation, Method, Progress
+    from sparsedensity.evaluation import Evaluation, Method
 
 EXAMPLES = (
     "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
@@ -28,12 +27,13 @@ EXAMPLES = (
 GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
 KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
 PAPER_TAKES = {
-    "weight", "drop", "kind", "bins", "missing", "max_leaves", "max_rules", "time_limit", "seed", "jobs", "quiet",
+    "weight", "drop", "kinds", "bins", "missing", "max_leaves", "max_rules", "time_limit", "random_state", "n_jobs",
+    "quiet",
 }  # fmt: skip
 """The options of a model that the paper's methods heed."""
 
 
-@taking(ModelOptions)
+@taking_model_options
 def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
@@ -42,44 +42,42 @@ def command(
         bool, typer.Option("--paper", help="The paper's methods with its grids, instead of the model and baselines.")
     ] = False,
     mlpack: Annotated[bool, typer.Option("--mlpack", help="With mlpack's DET too (needs mlpack).")] = False,
-    inner: Annotated[int, typer.Option("--inner", help="Inner folds, where there is a grid.", min=2)] = 5,
+    inner: Annotated[int, typer.Option("--inner", help="Inner folds, if there is a grid.", min=2)] = 5,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Write one row a method and fold.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write one row per method and fold.")] = None,
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="Draw log-likelihood against leaves, a point a method and fold.")
+        Path | None, typer.Option("--svg", help="Draw log-likelihood against leaves, one point per method and fold.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     *,
     options: ModelOptions,
 ) -> None:
     """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
-    from sparsedensity.experiments.evaluation import evaluate
+    from sparsedensity.domain import Domain
+    from sparsedensity.evaluation import CrossValidation, evaluate
 
     check_outputs(data, keep, csv, svg)
     if paper:
         _check_paper(options, grid)
-    seed = 0 if options.seed is None else options.seed
+    seed = 0 if options.random_state is None else options.random_state
     table = options.read(data)
-    model = replace(options, seed=None, max_rules=None if paper else options.max_rules).model(table)
-    domain = _domain(model, table.frame, table.weights)
+    model = replace(options, random_state=None, max_rules=None if paper else options.max_rules).model(table)
+    reading = {name: getattr(model, name) for name in ("kinds", "bins", "missing")}
     methods = _paper(options, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
     with _telling(options.quiet, keep) as progress:
         found = evaluate(
             table.frame,
             _seeded(methods, seed),
+            CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
             sample_weight=table.weights,
-            folds=folds,
-            inner=inner,
-            seed=seed,
-            jobs=-1 if options.jobs is None else options.jobs,
+            domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
             keep=keep,
             progress=progress,
-            domain=domain,
         )
     if csv is not None:
         write_table(found.to_frame(), csv)
-    if svg is not None and written(found.to_svg(), svg):
-        note(f"wrote {svg}")
+    if svg is not None:
+        write_text(found.to_svg(), svg)
     if json:
         write_json(_plain(found))
     elif not options.quiet:
@@ -89,15 +87,15 @@ def command(
 def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -> dict[str, Method]:
     """The model that was asked for, and what to put beside it; one of its own title gives way to it."""
     from sparsedensity.estimators import GreedyTree, Histogram
-    from sparsedensity.experiments.methods import Method, reference_methods
-    from sparsedensity.experiments.names import DET, HISTOGRAM
+    from sparsedensity.evaluation.methods import DET, HISTOGRAM, MLPACK, Method, reference_methods
+    from sparsedensity.evaluation.mlpack_tree import MlpackTree
 
     limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
     others = {
         DET: Method(GreedyTree("ise", **limit)),
         HISTOGRAM: Method(Histogram()),
         **reference_methods(),
-        **(_mlpack() if mlpack else {}),
+        **({MLPACK: Method(MlpackTree())} if mlpack else {}),
     }
     asked = {model.title: Method(model, grid)}
     return asked | others | asked
@@ -115,9 +113,13 @@ def _check_paper(options: ModelOptions, grid: list[str] | None) -> None:
 
 def _paper(options: ModelOptions, mlpack: bool) -> dict[str, Method]:
     """The paper's methods under the limits that were asked for."""
-    from sparsedensity.experiments.evaluation import paper_methods
+    from sparsedensity.evaluation.methods import LEAF_SIZES, MLPACK, Method, paper_methods, reference_methods
+    from sparsedensity.evaluation.mlpack_tree import MlpackTree
 
-    return paper_methods(**options.limits(), references=True, mlpack=mlpack)
+    methods = paper_methods(**options.limits())
+    if mlpack:
+        methods[MLPACK] = Method(MlpackTree(pseudocount=2), LEAF_SIZES)
+    return methods | reference_methods()
 
 
 def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
@@ -126,21 +128,6 @@ def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
         if "random_state" in method.estimator.get_params(deep=False):
             method.estimator.set_params(random_state=seed)
     return methods
-
-
-def _mlpack() -> dict[str, Method]:
-    from sparsedensity.experiments.methods import Method
-    from sparsedensity.experiments.mlpack_tree import MlpackTree
-    from sparsedensity.experiments.names import MLPACK
-
-    return {MLPACK: Method(MlpackTree())}
-
-
-def _domain(model: DensityEstimator, frame: Any, weights: Any) -> Domain:
-    """The domain of the whole table, read as the model was asked to read it."""
-    from sparsedensity.domain import Domain
-
-    return Domain.infer(frame, kinds=model.kinds, bins=model.bins, missing=model.missing, sample_weight=weights)
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
@@ -163,21 +150,22 @@ def _value(text: str) -> Any:
 
 
 @contextmanager
-def _telling(quiet: bool, keep: Path | None) -> Iterator[Progress | None]:
-    """A bar on a terminal; and where the finished folds are, for whoever interrupts."""
+def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, and a word on where the finished folds are for whoever interrupts."""
     import sys
 
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("cross-validating"), BarColumn(), MofNCompleteColumn(), TextColumn("folds"))
-    bar = Progress(
-        *columns,
+    columns = (
+        TextColumn("cross-validating"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("folds"),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
     )
+    hidden = quiet or not sys.stderr.isatty()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
     task = bar.add_task("")
     try:
         with bar:
@@ -189,15 +177,12 @@ def _telling(quiet: bool, keep: Path | None) -> Iterator[Progress | None]:
 
 
 def _plain(found: Evaluation) -> list[dict[str, Any]]:
+    names = {
+        "model": "method", "leaves": "leaves", "held_out_per_row": "per_row", "standard_error": "error",
+        "to_the_best": "difference", "to_the_best_error": "difference_error",
+    }  # fmt: skip
     return [
-        {
-            "model": summary.method,
-            "leaves": summary.leaves,
-            "held_out_per_row": summary.per_row,
-            "standard_error": summary.error,
-            "to_the_best": summary.difference,
-            "to_the_best_error": summary.difference_error,
-            "folds": [asdict(fold) for fold in found.of(summary.method)],
-        }
+        {key: getattr(summary, name) for key, name in names.items()}
+        | {"folds": [asdict(fold) for fold in found.of(summary.method)]}
         for summary in found.summaries()
     ]

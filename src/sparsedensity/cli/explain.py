@@ -24,11 +24,11 @@ EXAMPLES = (
 def command(
     model: ModelFile,
     data: DataName,
-    rows: Annotated[int | None, typer.Option("--rows", "-n", help="Only the first so many rows.", min=1)] = None,
+    rows: Annotated[int | None, typer.Option("--rows", "-n", help="Only the first N rows.", min=1)] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of cards.")] = False,
 ) -> None:
-    """Explain every row: its path in words, how unusual it is, and which one change would make it most ordinary."""
+    """Explain every row: its path in words, how unusual it is, and the one change that would make it most ordinary."""
     fitted = load_model(model)
     table = read_rows(data, fitted.domain_).frame
     table = table if rows is None else table.head(rows)
@@ -37,7 +37,7 @@ def command(
 
 def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | None, json: bool) -> None:
     """Print explanations with the records they belong to."""
-    from sparsedensity.report import explanation_text, words
+    from sparsedensity.report import words
 
     records: list[dict[str, Any]] = table.to_dicts()
     if json:
@@ -45,10 +45,8 @@ def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | N
         write_json([{**explanation.as_dict(), "record": record} for explanation, record in both])
         return
     printed = [
-        explanation_text.render(
-            explanation,
-            [(words.printable(column), words.plain_value(value)) for column, value in record.items()],
-            width,
+        explanation.card(
+            [(words.printable(column), words.plain_value(value)) for column, value in record.items()], width
         )
         for explanation, record in zip(explained, records, strict=True)
     ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
@@ -16,8 +15,6 @@ from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityErro
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
-
-Option = typer.Option
 
 DataName = Annotated[
     str,
@@ -39,89 +36,60 @@ class Method(StrEnum):
     histogram = "histogram"
 
 
-KIND_HELP = "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
-BINS_HELP = "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
+def given(help: str, *, default: Any = None, short: str | None = None) -> Any:
+    """An option of the command line; what is not given is left to the estimator."""
+    return field(default=default, metadata={"help": help, "short": short})
 
 
 @dataclass
 class ModelOptions:
-    """Every option that the choice of a model may take. What is not given is left to the estimator."""
+    """Every option of a model, named after the parameter it sets."""
 
-    method: Annotated[Method, Option("--method", "-m", help="The kind of model.")] = Method.leaf
-    weight: Annotated[str | None, Option("--weight", help="The column with the weight (count) of each row.")] = None
-    drop: Annotated[list[str] | None, Option("--drop", help="Leave a column out. Repeatable.")] = None
-    kind: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
-    bins: Annotated[list[str] | None, Option("--bins", help=BINS_HELP)] = None
-    missing: Annotated[
-        Literal["category", "drop", "error"] | None, Option("--missing", help="What a missing value is.")
-    ] = None
-    unknown: Annotated[
-        Literal["zero", "nearest", "error"] | None,
-        Option("--unknown", help="A value outside the domain: density 0, the outermost bin, or an error."),
-    ] = None
-    density: Annotated[
-        Literal["mean", "empirical"] | None, Option("--density", help="The posterior mean (never 0), or the share.")
-    ] = None
-    expected_leaves: Annotated[
-        float | None, Option("--expected-leaves", help="Leaves you would like to read (lambda).")
-    ] = None
-    expected_branches: Annotated[
-        float | None, Option("--expected-branches", help="Branch: branches you would like at each split (lambda).")
-    ] = None
-    feature_probability: Annotated[
-        float | None, Option("--feature-probability", help="Branch: the chance that a column is used at all (gamma).")
-    ] = None
-    pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
-    max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
-    search: Annotated[
-        Literal["auto", "anneal", "exact", "greedy"] | None,
-        Option("--search", help="How to look: auto is exact where a proof takes seconds, else anneal."),
-    ] = None
-    depth: Annotated[
-        int | None, Option("--depth", help="Leaf, branch: the best tree of at most so many levels, proven.")
-    ] = None
-    iterations: Annotated[int | None, Option("--iterations", help="The most proposals of each restart or chain.")] = (
-        None
+    method: Method = given("The kind of model.", default=Method.leaf, short="-m")
+    weight: str | None = given("The column with the weight (count) of each row.")
+    drop: list[str] | None = given("Leave a column out. Repeatable.")
+    kinds: list[str] | None = given(
+        "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
     )
-    restarts: Annotated[int | None, Option("--restarts", help="Restarts or chains side by side.")] = None
-    cooling: Annotated[
-        Literal["geometric", "linear"] | None, Option("--cooling", help="Leaf, branch: how the temperature falls.")
-    ] = None
-    warm_start: Annotated[
-        str | None, Option("--warm-start", help="A saved model to start from; leaf, branch: or greedy.")
-    ] = None
-    seed: Annotated[int | None, Option("--seed", help="The same seed gives the same model.")] = None
-    criterion: Annotated[
-        Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what a split must gain in.")
-    ] = None
-    min_leaf: Annotated[
-        float | None, Option("--min-leaf", help="Greedy: the least weight of a leaf that is not empty.")
-    ] = None
-    max_leaf: Annotated[
-        float | None, Option("--max-leaf", help="Greedy: leaves of at most this weight are not split.")
-    ] = None
-    expected_rules: Annotated[
-        float | None, Option("--expected-rules", help="List: rules you would like to read (lambda).")
-    ] = None
-    expected_conditions: Annotated[
-        float | None, Option("--expected-conditions", help="List: conditions a rule should have (eta).")
-    ] = None
-    max_conditions: Annotated[int | None, Option("--max-conditions", help="List: the most conditions of a rule.")] = (
-        None
+    bins: list[str] | None = given(
+        "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
     )
-    min_support: Annotated[
-        float | None, Option("--min-support", help="List: the least weight of a rule, or a share below 1.")
-    ] = None
-    max_rules: Annotated[str | None, Option("--max-rules", help="List: the most rules, or none for no limit.")] = None
-    ordinal_conditions: Annotated[
-        Literal["value", "interval"] | None,
-        Option("--ordinal-conditions", help="List: conditions on ordered columns allow one value, or any run."),
-    ] = None
-    time_limit: Annotated[
-        float | None, Option("--time-limit", help="Seconds after which the best so far is taken.")
-    ] = None
-    jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = -1
-    quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False
+    missing: Literal["category", "drop", "error"] | None = given("How to treat missing values.")
+    unknown: Literal["zero", "nearest", "error"] | None = given(
+        "A value outside the domain: density 0, the outermost bin, or an error."
+    )
+    density: Literal["mean", "empirical"] | None = given(
+        "Probability of a leaf: posterior mean (never 0) or share of the rows."
+    )
+    expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).")
+    expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
+    feature_probability: float | None = given("Branch: the chance that a column is used at all (gamma).")
+    pseudocount: float | None = given("Added to every leaf (alpha).")
+    max_leaves: str | None = given("The most leaves, or none for no limit.")
+    search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
+        "Search strategy: auto proves the optimum if that takes seconds, else it anneals."
+    )
+    depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.")
+    iterations: int | None = given("The most proposals per restart or chain.")
+    restarts: int | None = given("Restarts, or chains of a list.")
+    cooling: Literal["geometric", "linear"] | None = given("Leaf, branch: how the temperature falls.")
+    r_hat: float | None = given("List: chains agree if their Gelman-Rubin statistic is below this.")
+    warm_start_from: str | None = given("A saved model to start from; for leaf and branch also: greedy.")
+    random_state: int | None = given("The same seed gives the same model.")
+    criterion: Literal["posterior", "ise"] | None = given("Greedy: what splits are scored by.")
+    min_leaf: float | None = given("Greedy: the least weight of a leaf that is not empty.")
+    max_leaf: float | None = given("Greedy: leaves of at most this weight are not split.")
+    expected_rules: float | None = given("List: rules you would like to read (lambda).")
+    expected_conditions: float | None = given("List: conditions you would like per rule (eta).")
+    max_conditions: int | None = given("List: the most conditions per rule.")
+    min_support: float | None = given("List: the least weight of the rows that obey a rule, or a share.")
+    max_rules: str | None = given("List: the most rules, or none for no limit.")
+    ordinal_conditions: Literal["value", "interval"] | None = given(
+        "List: conditions on ordered columns allow one value, or any run."
+    )
+    time_limit: float | None = given("Seconds after which the search stops with its best so far.")
+    n_jobs: int | None = given("Threads; -1 for all cores.", default=-1)
+    quiet: bool = given("Print nothing but errors and warnings.", default=False, short="-q")
 
     def fit(self, name: str) -> tuple[DensityEstimator, Data]:
         """Read the data and fit the model that was asked for."""
@@ -135,10 +103,11 @@ class ModelOptions:
         return read_data(name, weight=self.weight, drop=self.drop)
 
     def model(self, table: Data) -> DensityEstimator:
-        """An estimator from the options that were given; one it does not take is an error."""
-        model = _estimators()[self.method]()
-        given = {name: value for name, value in self._parameters(table).items() if value is not None}
-        given |= self.limits()
+        """An estimator from the options that were given; one that it does not take is an error."""
+        model = estimators()[self.method]()
+        given = {name: getattr(self, name) for name in parameters()}
+        given |= {"kinds": _kinds(self.kinds or [], table), "bins": _bins(self.bins or []), "progress": not self.quiet}
+        given = {name: value for name, value in given.items() if value is not None} | self.limits()
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
             raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
@@ -151,116 +120,96 @@ class ModelOptions:
         limits: dict[str, Any] = {name: _limit(flag(name), text) for name, text in sizes.items() if text is not None}
         return limits if self.time_limit is None else {**limits, "time_limit": self.time_limit}
 
-    def _parameters(self, table: Data) -> dict[str, Any]:
-        read = ("method", "weight", "drop", "kind", "bins", "jobs", "quiet", "warm_start", "seed")
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in read}
-        kinds, bins = _kinds(self.kind or [], table), _bins(self.bins or [])
-        renamed = {"n_jobs": self.jobs, "random_state": self.seed, "warm_start_from": self.warm_start}
-        return {**own, **renamed, "kinds": kinds, "bins": bins, "progress": not self.quiet}
+
+NOT_PARAMETERS = ("method", "weight", "drop", "quiet")
+"""Options that choose the estimator, read the table, or silence the answer."""
+RENAMED = {"kinds": "kind", "random_state": "seed", "n_jobs": "jobs", "max_leaf": "most-rows-in-leaf"}
+"""Parameters whose option has another name."""
 
 
-def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command every option of a dataclass, handed over as one object called `options`."""
-    hints = get_type_hints(options, include_extras=True)
-
-    def wrap(command: Callable[..., None]) -> Callable[..., None]:
-        own = get_type_hints(command, include_extras=True)
-        parameters = [
-            parameter.replace(annotation=own[parameter.name])
-            for parameter in inspect.signature(command).parameters.values()
-            if parameter.name != "options"
-        ]
-        extra = [
-            inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-            )
-            for field in fields(options)
-        ]
-
-        @functools.wraps(command)
-        def flat(**given: Any) -> None:
-            command(options=options(**{field.name: given.pop(field.name) for field in fields(options)}), **given)
-
-        keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
-        flat.__signature__ = inspect.Signature([*keywords[:1], *extra, *keywords[1:]])  # type: ignore[attr-defined]
-        flat.__annotations__ = {p.name: p.annotation for p in [*keywords, *extra]}
-        del flat.__wrapped__
-        return flat
-
-    return wrap
-
-
-def _estimators() -> dict[Method, type[DensityEstimator]]:
-    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
-
-    return {
-        Method.leaf: LeafSparseTree,
-        Method.branch: BranchSparseTree,
-        Method.list: SparseRuleList,
-        Method.greedy: GreedyTree,
-        Method.histogram: Histogram,
-    }
+def parameters() -> list[str]:
+    """The parameters that have an option."""
+    return [field.name for field in fields(ModelOptions) if field.name not in NOT_PARAMETERS]
 
 
 def flag(parameter: str) -> str:
     """The option that sets a parameter."""
-    renamed = {"random_state": "seed", "warm_start_from": "warm_start", "n_jobs": "jobs"}
-    return "--" + renamed.get(parameter, parameter).replace("_", "-")
+    return "--" + RENAMED.get(parameter, parameter).replace("_", "-")
+
+
+def estimators() -> dict[Method, type[DensityEstimator]]:
+    """The estimator of each method."""
+    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
+
+    kinds = (LeafSparseTree, BranchSparseTree, SparseRuleList, GreedyTree, Histogram)
+    return dict(zip(Method, kinds, strict=True))
+
+
+def taking_model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command every option of a model, handed over as one object called `options`."""
+    hints, model_hints = (get_type_hints(of, include_extras=True) for of in (command, ModelOptions))
+    first, *others = [
+        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command).parameters.values()
+        if parameter.name != "options"
+    ]
+    added = [_parameter(field, model_hints[field.name]) for field in fields(ModelOptions)]
+
+    def flat(**given: Any) -> None:
+        command(options=ModelOptions(**{field.name: given.pop(field.name) for field in fields(ModelOptions)}), **given)
+
+    flat.__doc__, signature = command.__doc__, inspect.Signature([first, *added, *others])
+    flat.__signature__ = signature  # type: ignore[attr-defined]
+    flat.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
+    return flat
+
+
+def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
+    """An option as typer reads it from the signature of a command."""
+    names = filter(None, (flag(option.name), option.metadata["short"]))
+    declared = Annotated[hint, typer.Option(*names, help=option.metadata["help"])]
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=declared)
+
+
+def _number(of: type[int] | type[float], text: str, option: str, shown: str, allowed: str) -> Any:
+    try:
+        return of(text)
+    except ValueError:
+        raise ParameterError(option, shown, allowed) from None
 
 
 def _limit(option: str, text: str) -> int | None:
-    if text.lower() == "none":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(option, text, "a whole number of 1 or more, or none") from None
+    none = text.lower() == "none"
+    return None if none else _number(int, text, option, text, "a whole number of 1 or more, or none")
 
 
 def _kinds(options: list[str], table: Data) -> dict[str, Any] | None:
     """COLUMN=KIND or COLUMN=value,value,.. in order."""
     kinds: dict[str, Any] = {}
     for option in options:
-        column, what = _column_option("--kind", option, table)
+        column, equals, what = option.rpartition("=")
+        if not equals:
+            raise ParameterError("--kind", option, "of the form COLUMN=...")
+        if column not in table.frame.columns:
+            raise ColumnsError(f"--kind names the column {column!r}, which is not in {table.name}.")
         values: list[Any] = what.split(",")
         if len(values) > 1 and table.frame[column].dtype.is_integer():
-            values = [_whole(column, value) for value in values]
+            allowed = f"one of the whole numbers in the column {column!r}"
+            values = [_number(int, value, "--kind", value, allowed) for value in values]
         kinds[column] = values if len(values) > 1 else what
     return kinds or None
 
 
 def _bins(options: list[str]) -> Any:
-    """One setting for all columns, or one a column."""
+    """One setting for all columns, or one per column."""
     found: dict[str, Any] = {}
     for option in options:
         column, equals, what = option.rpartition("=")
         setting: Any = int(what) if what.isdecimal() else what
         if "," in what:
-            setting = [_edge(option, edge) for edge in what.split(",")]
+            allowed = "a list of numbers such as fare=0,10,50"
+            setting = [_number(float, edge, "--bins", option, allowed) for edge in what.split(",")]
         if not equals and len(options) == 1:
             return setting
         found[column] = setting
     return found or None
-
-
-def _column_option(name: str, option: str, table: Data) -> tuple[str, str]:
-    column, equals, what = option.rpartition("=")
-    if not equals:
-        raise ParameterError(name, option, "of the form COLUMN=...")
-    if column not in table.frame.columns:
-        raise ColumnsError(f"{name} names the column {column!r}, which is not in {table.name}.")
-    return column, what
-
-
-def _whole(column: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError("--kind", text, f"one of the whole numbers in the column {column!r}") from None
-
-
-def _edge(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ParameterError("--bins", option, "a list of numbers such as fare=0,10,50") from None

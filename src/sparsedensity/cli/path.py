@@ -1,4 +1,4 @@
-"""``sparsedensity path``: what every leaf more buys."""
+"""``sparsedensity path``: what each extra leaf buys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsedensity.cli.data import check_outputs, note, save_model, working, write_json
-from sparsedensity.cli.options import DataName, ModelOptions, taking
+from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 EXAMPLES = "Examples: sparsedensity path titanic · sparsedensity path people.csv --pick simplest -o model.json"
 
 
-@taking(ModelOptions)
+@taking_model_options
 def command(
     data: DataName,
-    folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation; 0 for none.", min=0)] = 5,
+    folds: Annotated[int, typer.Option("--cv", help="Folds of cross-validation; 0 for none.", min=0)] = 5,
     pick: Annotated[
         str | None,
         typer.Option(
-            "--pick", help="Take a point: a number of leaves, best (held out) or simplest (within one error)."
+            "--pick", help="Pick a size: a number of leaves, best (held out) or simplest (within one standard error)."
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the picked model as JSON.")] = None,
@@ -35,12 +35,10 @@ def command(
     *,
     options: ModelOptions,
 ) -> None:
-    """Show the best model of every size with its fitted and held-out log-likelihood per row."""
-    from sparsedensity.estimators.paths import PathEstimator
-
+    """Show the best model of every size with its log-likelihood per row, fitted and held out."""
     check_outputs(data, output, report, plot)
     model, table = options.fit(data)
-    if not isinstance(model, PathEstimator):
+    if model.unit is None:
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
     with working("cross-validating"):
         path = model.sparsity_path(table.frame, folds or None, table.weights)

@@ -19,7 +19,7 @@ def command(
     model: ModelFile,
     rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows.", min=0)] = 10,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.", min=0)] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write CSV or Parquet here instead.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this CSV or Parquet file.")] = None,
 ) -> None:
     """Draw new rows from a model."""
     fitted = load_model(model)

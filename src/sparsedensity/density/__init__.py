@@ -4,8 +4,8 @@
 conditional distributions, how unusual a row is, and new rows. It reads codes and writes codes; labels are the
 business of the estimators.
 
-An event is an array with one number for every value of the domain: 1 where the value is in it, 0 where not, and
-in between where an interval cuts a bin.
+An event is an array with one number for every value of the domain: 1 if the value is in it, 0 if not, and in
+between if an interval cuts a bin.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Density:
 
     @cached_property
     def log_densities(self) -> Floats:
-        """The log density in every leaf; minus infinity where a leaf has no volume or no probability."""
+        """The log density in every leaf; minus infinity if a leaf has no volume or no probability."""
         with np.errstate(invalid="ignore"):
             logs = self.log_probabilities - self.structure.log_volumes
         return np.where(self.log_probabilities == -np.inf, -np.inf, logs)
@@ -59,13 +59,8 @@ class Density:
         """The mass of an event."""
         return float(np.clip(self._parts.masses(self.probabilities, event).sum(), 0.0, 1.0))
 
-    def leaf_shares(self, event: Floats) -> Floats:
-        """How the mass of an event divides over the leaves."""
-        masses = self._parts.masses(self.probabilities, event)
-        return np.bincount(self._parts.leaf, masses, minlength=self.structure.n_leaves).astype(np.float64)
-
     def joint(self, features: list[int], event: Floats) -> Floats:
-        """The mass of an event divided by the values of some features: one axis a feature."""
+        """The mass of an event divided by the values of some features: one axis per feature."""
         return self._parts.joint(self.probabilities, features, event)
 
     def draw(self, size: int, rng: np.random.Generator) -> Codes:

@@ -18,14 +18,14 @@ class Boxes:
 
     domain: Domain
     inside: Floats
-    """One row a box: for every feature the distribution over its values inside the box."""
+    """One row per box: for every feature the distribution over its values inside the box."""
     leaf: NDArray[np.int64]
     share: Floats
     """The share of its leaf's volume that each box holds."""
 
     @classmethod
     def of(cls, domain: Domain, masks: NDArray[np.bool_], leaf: NDArray[np.int64]) -> Boxes:
-        """From one row of truth values over all values a box, and the leaf each belongs to."""
+        """From one row of truth values per box, over all values, and the leaf each box belongs to."""
         measured = masks * domain.measures
         sides = np.add.reduceat(measured, domain.starts[:-1], axis=1)
         logs = log_box_volumes(domain, masks)

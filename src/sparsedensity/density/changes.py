@@ -14,7 +14,7 @@ CODES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class Change:
+class BestChange:
     """A feature and the values of it that raise the density of a row most."""
 
     feature: int
@@ -26,14 +26,14 @@ class Change:
 
 def best_changes(
     density: Density, codes: Codes, floors: Floats, features: Iterable[int] | None = None
-) -> list[Change | None]:
-    """For every row the best change of one value; ``None`` where none lifts the log density above its floor.
+) -> list[BestChange | None]:
+    """For every row the best change of one value; ``None`` if none lifts the log density above its floor.
 
     Every value of every feature is tried. Of features that do equally well the first is taken.
     """
     domain = density.structure.domain
     best = floors.copy()
-    changes: list[Change | None] = [None] * len(codes)
+    changes: list[BestChange | None] = [None] * len(codes)
     for feature in range(len(domain)) if features is None else features:
         rows_at_once = max(1, CODES_AT_ONCE // (len(domain) * domain.sizes[feature]))
         for begin in range(0, len(codes), rows_at_once):
@@ -42,7 +42,7 @@ def best_changes(
             highest = logs.max(axis=1)
             for row in np.flatnonzero(highest > best[begin : begin + rows_at_once] + TIE).tolist():
                 equal = np.flatnonzero(logs[row] >= highest[row] - TIE)
-                changes[begin + row] = Change(feature, tuple(equal.tolist()), int(leaves[row, equal[0]]))
+                changes[begin + row] = BestChange(feature, tuple(equal.tolist()), int(leaves[row, equal[0]]))
                 best[begin + row] = highest[row]
     return changes
 

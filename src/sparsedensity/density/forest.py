@@ -37,7 +37,7 @@ class Forest:
     domain: Domain
     parents: tuple[int | None, ...]
     logs: tuple[Floats, ...]
-    """One row for every value of the parent (one row without a parent), one entry a value."""
+    """One row for every value of the parent (one row without a parent), one entry per value."""
 
     @property
     def n_entries(self) -> int:
@@ -54,7 +54,7 @@ class Forest:
 
 
 def independent(table: Table, pseudocount: float = 1.0) -> Forest:
-    """Every column on its own: what one sees who looks at one column at a time."""
+    """Every column by itself: what you see column by column."""
     return linked(table, (None,) * len(table.domain), pseudocount)
 
 

@@ -12,7 +12,7 @@ from sparsedensity.table import Codes, Floats
 
 
 class Points:
-    """The occupied cells, each a box of one value a feature, and everything else as one leaf."""
+    """The occupied cells, each a box of one value per feature, and everything else as one leaf."""
 
     def __init__(self, cells: Cells) -> None:
         self.cells, self.domain = cells, cells.domain
@@ -36,22 +36,22 @@ class Points:
         """New rows: a cell by its mass; the remainder by drawing from the domain until a cell is unoccupied."""
         leaf = rng.choice(len(probabilities), size, p=probabilities / probabilities.sum())
         codes = np.empty((size, len(self.domain)), self.domain.code_type)
-        own = leaf < len(self.cells.codes)
-        codes[own] = self.cells.codes[leaf[own]]
-        missing = np.flatnonzero(~own)
-        if self.cells.empty is not None and len(missing):
-            codes[missing] = self.cells.empty[rng.choice(len(self.cells.empty), len(missing), p=self._empty_shares)]
+        occupied = leaf < len(self.cells.codes)
+        codes[occupied] = self.cells.codes[leaf[occupied]]
+        open_rows = np.flatnonzero(~occupied)
+        if self.cells.empty is not None and len(open_rows):
+            codes[open_rows] = self.cells.empty[rng.choice(len(self.cells.empty), len(open_rows), p=self._empty_shares)]
             return codes
-        while len(missing):
-            drawn = self._uniform(len(missing), rng)
+        while len(open_rows):
+            drawn = self._uniform(len(open_rows), rng)
             free = self.cells.leaf_numbers(drawn) == len(self.cells.codes)
-            codes[missing[free]] = drawn[free]
-            missing = missing[~free]
+            codes[open_rows[free]] = drawn[free]
+            open_rows = open_rows[~free]
         return codes
 
     @cached_property
     def _empty_shares(self) -> Floats:
-        """The share of the remainder's volume in every unoccupied point, where they are listed."""
+        """The share of the remainder's volume in every unoccupied point, if they are listed."""
         assert self.cells.empty is not None
         logs = self.cells.log_point_volumes(self.cells.empty)
         shares = np.exp(logs - logs.max(initial=-np.inf))

@@ -1,18 +1,15 @@
-"""Rows in memory: a subset of rows is an array of row numbers."""
+"""Rows in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
 from sparsedensity.kernels import count
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats, Table
-
-Rows = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -32,26 +29,34 @@ class MemoryEngine:
         """The total weight."""
         return self.table.n
 
-    def all_rows(self) -> Rows:
-        """The whole table as a subset."""
-        return np.arange(len(self.table), dtype=np.uint32)
-
-    def value_weights(self, rows: Rows) -> Floats:
-        """The weight of a subset at every value of every feature."""
+    def value_weights(self) -> Floats:
+        """The weight at every value of every feature."""
         out = np.zeros(int(self.domain.starts[-1]))
+        rows = np.arange(len(self.table), dtype=np.uint32)
         count.value_weights(self.table.codes, self.table.weights, rows, self.domain.starts, out)
         return out
-
-    def divide(self, rows: Rows, feature: int, part: NDArray[np.int64], parts: int) -> list[Rows]:
-        """Divide a subset by the part that each value of a feature belongs to."""
-        sizes = np.zeros(parts, np.int64)
-        count.part_sizes(self.table.codes, rows, feature, part, sizes)
-        ends = np.cumsum(sizes)
-        out = np.empty_like(rows)
-        count.divide_rows(self.table.codes, rows, feature, part, out, ends - sizes)
-        return np.split(out, ends[:-1])
 
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""
         leaves = structure.leaf_numbers(self.table.codes, jobs=self.jobs)
         return np.bincount(leaves, self.table.weights, minlength=structure.n_leaves).astype(np.float64)
+
+    def leaf_value_weights(self, tree: Tree) -> Floats:
+        """The weight in every leaf of a tree at every value of every feature."""
+        out = np.zeros((tree.n_leaves, int(self.domain.starts[-1])))
+        leaves = tree.leaf_numbers(self.table.codes, jobs=self.jobs)
+        count.leaf_value_weights(self.table.codes, self.table.weights, leaves, self.domain.starts, out)
+        return out
+
+    def sample(self, size: int, rng: np.random.Generator) -> Table:
+        """Rows drawn at equal steps of weight from a random start; the drawn weights stand for the whole."""
+        table = self.table
+        ends = np.cumsum(table.weights)
+        step = float(ends[-1]) / size
+        places = np.searchsorted(ends, (np.arange(size) + rng.random()) * step, side="right")
+        drawn, times = np.unique(np.minimum(places, len(table) - 1), return_counts=True)
+        return Table(table.domain, np.ascontiguousarray(table.codes[drawn]), times.astype(np.float64) * step)
+
+    def collapsed(self) -> Table:
+        """The distinct rows: they are in memory already."""
+        return self.table

@@ -1,4 +1,4 @@
-"""The scikit-learn face: a class is its defaults, a posterior and a search."""
+"""The scikit-learn face: a class is its parameters, a posterior and a search."""
 
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree

@@ -1,55 +1,143 @@
-"""What all estimators share: their parameters, and how they learn."""
+"""The face of every estimator: ``fit``, and one line for each question that a file of its own answers.
+
+An estimator is its parameters, what it believes (:meth:`DensityEstimator.posterior`) and how it searches
+(:meth:`DensityEstimator.learn`); all else is here.
+"""
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError, SearchWarning, warn
-from sparsedensity.estimators import frames
-from sparsedensity.estimators.fitted import FittedDensity
+from sparsedensity.estimators import answers, paths
+from sparsedensity.estimators.events import Event, conditional, event_weights
+from sparsedensity.estimators.evidence import gather
+from sparsedensity.estimators.explaining import explain_rows
+from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
 from sparsedensity.estimators.progress import watching
-from sparsedensity.ingest import Reading, Source, open_source, read_table
+from sparsedensity.ingest import Reading, open_source, read_table
+from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
+from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
+from sparsedensity.report.comparison import Comparison
+from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
+from sparsedensity.report.path import SparsityPath
+from sparsedensity.report.words import counted
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
 EARLY_ENDS = ("time limit", "interrupted")
+MOST_SAMPLES = 2**31 - 1
+SMALL_TABLE = 1 << 24
+"""Bytes of codes up to which a fitted model holds on to its rows, so that its path can be cut."""
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-class DensityEstimator(FittedDensity):
-    """A density over a table of categories, constant in each of a few leaves."""
+def _if_it_has_a_path(method: F) -> F:
+    """A method that estimators of one size only do not have."""
+    return cast("F", available_if(lambda model: model.unit is not None)(method))
 
-    saved: ClassVar[tuple[str, ...]] = ()
-    """What is known since the fit and is saved with a model, beside what all models save."""
 
-    density: str
-    kinds: Any
-    bins: Any
-    domain: Domain | None
-    missing: Any
-    progress: bool
+@dataclass(eq=False, repr=False, kw_only=True)
+class DensityEstimator(DensityMixin, BaseEstimator):
+    """A density over a table of categories, constant in each of a few leaves: what all estimators share.
+
+    Parameters
+    ----------
+    density
+        ``"mean"`` is the posterior mean and never 0, ``"empirical"`` the share of the rows.
+    kinds
+        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order.
+    bins
+        Bins of continuous columns: a number (equal widths), ``"quantile"``, ``"quantile:5"``, or by column one of
+        these or a list of edges.
+    domain
+        A declared :class:`Domain`; inferred from the data by default.
+    missing
+        A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
+    unknown
+        A value outside the domain has density 0 (``"zero"``), goes to the outermost bin if it is a number
+        (``"nearest"``) or is an error (``"error"``).
+    n_jobs
+        Threads for searching and scoring; -1 for all cores.
+    progress
+        Show progress on a terminal when it takes longer than a second.
+    """
+
+    title: ClassVar[str]
+    """What the model is called in reports."""
+    unit: ClassVar[str | None] = None
+    """What the sizes on its path are counted in; ``None`` if there is one size only."""
+    from_rows: ClassVar[tuple[str, ...]] = ()
+    """What the posterior knows from the rows: it is saved with the model."""
+
+    density: Literal["mean", "empirical"] = "mean"
+    kinds: Any = None
+    bins: Any = 10
+    domain: Domain | None = None
+    missing: Literal["category", "drop", "error"] = "category"
+    unknown: Literal["zero", "nearest", "error"] = "zero"
+    n_jobs: int | None = None
+    progress: bool = False
+
+    domain_: Domain = field(init=False)
+    posterior_: Posterior = field(init=False)
+    found_: Found = field(init=False)
+    density_: Density = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
+    frame_: Frame = field(init=False)
+    """The kind of table to give back."""
+    weighted_: bool = field(init=False)
+    rows_: Table | None = field(default=None, init=False)
+    """The rows it was fitted on, if they are few enough to be held."""
+    archive_: Mapping[int, Structure] | None = field(default=None, init=False)
+    """The best structure of every size, once it was asked for."""
+
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        check_word("density", self.density, ("mean", "empirical"))
+        if not isinstance(self.progress, bool | np.bool_):
+            raise ParameterError("progress", self.progress, "True or False")
+        jobs_of(self.n_jobs)
 
     @abstractmethod
-    def _posterior(self, domain: Domain) -> Posterior:
-        """What is believed, from the parameters."""
-
-    def _posterior_on(self, engine: MemoryEngine) -> Posterior:
-        """What is believed, where that depends on the rows too."""
-        return self._posterior(engine.domain)
+    def posterior(self, domain: Domain) -> Posterior:
+        """What is believed before any row is seen."""
 
     @abstractmethod
-    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Choose the structure."""
+
+    def learn_fold(self, engine: MemoryEngine) -> Found:
+        """Choose the structures of all sizes for one fold of a cross-validation; less thorough if that saves time."""
+        return self.learn(engine, [])[1]
+
+    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+        """The structure that a fit to the rows of a fold would choose, given what the search of the fold found."""
+        return found.structure
+
+    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+        """The best structure of every size; a model from a file has none, so they are learned again."""
+        return found.archive or self.learn_fold(engine).archive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the density of a table.
@@ -61,22 +149,128 @@ class DensityEstimator(FittedDensity):
         y
             Ignored; there for scikit-learn.
         sample_weight
-            One weight a row, so that a table of counts is a data set. Rows of weight 0 are left out.
+            One weight per row, so that a table of counts is a data set. Rows of weight 0 are left out.
         """
-        reading = self._reading()
-        self._check_parameters()
+        self.check_parameters()
+        reading = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
         source = open_source(X)
         with watching(self.progress, self.title) as watch:
-            engine = MemoryEngine(read_table(source, reading, sample_weight), self._jobs())
-            found = self._learn(engine, watch)
+            engine = MemoryEngine(read_table(source, reading, sample_weight), jobs_of(self.n_jobs))
+            posterior, found = self.learn(engine, watch)
         if found.reason in EARLY_ENDS:
             warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
-        self._remember_columns(source)
-        self.weighted_ = sample_weight is not None
-        self.frame_ = frames.kind_of(X)
-        self._settle(engine.domain, self._posterior_on(engine), found, engine.leaf_weights(found.structure))
-        self._remember_rows(engine.table)
+        answers.remember_columns(self, source)
+        self.weighted_, self.frame_ = sample_weight is not None, kind_of(X)
+        self.rows_, self.archive_ = engine.table if engine.table.codes.nbytes <= SMALL_TABLE else None, None
+        answers.adopt(self, posterior, found, engine.leaf_weights(found.structure))
         return self
+
+    @property
+    def structure_(self) -> Any:
+        """The tree, rule list or cells."""
+        return self.search_.structure
+
+    @property
+    def search_(self) -> Found:
+        """How the structure was found."""
+        check_is_fitted(self)
+        return self.found_
+
+    @property
+    def log_posterior_(self) -> float:
+        """The log posterior of the structure."""
+        return self.search_.log_posterior
+
+    @property
+    def n_leaves_(self) -> int | float:
+        """The number of leaves."""
+        return int(self.structure_.n_leaves)
+
+    @cached_property
+    def leaves_(self) -> tuple[Leaf, ...]:
+        """Every leaf with its conditions, weight, probability, volume, density and interval."""
+        check_is_fitted(self)
+        return leaves_of(self.density_, self.posterior_.intervals(self.structure_, self.density_.weights))
+
+    def score_samples(self, X: Any) -> Floats:
+        """The log density of every row; minus infinity for a row outside the domain."""
+        check_is_fitted(self)
+        return answers.by_leaf(self, X, self.density_.log_densities, -np.inf)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The log-likelihood: the sum of the log densities of all rows."""
+        return answers.log_likelihood(self.score_samples(X), sample_weight)
+
+    def unusualness(self, X: Any) -> Floats:
+        """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest."""
+        check_is_fitted(self)
+        return answers.by_leaf(self, X, self.density_.unusualness, 1.0)
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """The number of the leaf of every row; -1 for a row outside the domain."""
+        check_is_fitted(self)
+        return answers.by_leaf(self, X, np.arange(len(self.density_.weights)), -1)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+        """New rows drawn from the model, in the kind of table it was fitted on."""
+        check_is_fitted(self)
+        if not is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
+            raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
+        rng = generator(random_state)
+        return decode(self.domain_, self.density_.draw(int(n_samples), rng), rng, self.frame_)
+
+    def probability(self, event: Event) -> float:
+        """The probability of an event: for some columns the values they take.
+
+        ``{"class": "3rd", "age": ["child"]}`` names values, ``{"fare": (10, 20)}`` an interval of a continuous
+        column (of whole numbers both ends count), ``None`` a missing value. Other columns may take any value.
+        """
+        check_is_fitted(self)
+        return self.density_.probability(event_weights(self.domain_, event))
+
+    def conditional(self, features: str | Sequence[str], given: Event | None = None) -> dict[Any, float]:
+        """The distribution of one or more columns, given an event.
+
+        Keys are values for one column and tuples of values for several, as :meth:`probability` takes them: bins are
+        (low, high), whole numbers with both ends included, and missing is None.
+        """
+        check_is_fitted(self)
+        return conditional(self.density_, features, given or {})
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
+        check_is_fitted(self)
+        source = open_source(X)
+        return explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")
+
+    @_if_it_has_a_path
+    def sparsity_path(self, X: Any, cv: int | None = 5, sample_weight: Any = None) -> SparsityPath:
+        """The trade-off to choose from: for every number of leaves the best structure found on a table.
+
+        Give the table the model was fitted on. Each size comes with its log posterior, its log-likelihood per row
+        and, with ``cv`` folds, its held-out log-likelihood per row with a standard error; ``cv=None`` leaves that
+        out. The domain is fixed once, so that every fold measures volumes alike. :meth:`cut` takes a point of it.
+        """
+        check_is_fitted(self)
+        return paths.sparsity_path(self, X, cv, sample_weight)
+
+    @_if_it_has_a_path
+    def cut(self, size: int) -> Self:
+        """The fitted model at one point of its path: the best found with so many leaves."""
+        check_is_fitted(self)
+        return paths.cut(self, size)
+
+    def compare(self, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
+        """Where another table differs from the one the model was fitted to, leaf by leaf.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> people = datasets.load("titanic")
+        >>> crew = people.filter(people["class"] == "crew")
+        >>> GreedyTree().fit(people).compare(crew).p_value < 1e-6
+        True
+        """
+        check_is_fitted(self)
+        return answers.compare(self, X, sample_weight, source)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as JSON that a person can read; :func:`sparsedensity.load` reads it back."""
@@ -85,42 +279,64 @@ class DensityEstimator(FittedDensity):
         check_is_fitted(self)
         save(self, path)
 
+    def report(self) -> Report:
+        """Plain data about the fitted model, for renderers."""
+        title, found = f"{self.title} with {self.size_in_words()}", self.search_
+        leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
+        return report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+
+    def size_in_words(self) -> str:
+        """How much there is to read."""
+        return counted(int(self.n_leaves_), "leaf", "leaves")
+
+    def to_text(self, width: int | None = None) -> str:
+        """The model in words, in the width of the terminal."""
+        return text.render(self.report(), width=width)
+
+    def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
+        return text.written(svg.render(self.report()), path)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: Any = None,
+        *,
+        sample_weight: Any = None,
+        cv: int | None = 5,
+        source: str = "",
+    ) -> str:
+        """The report as one self-contained page; written to a file if a path is given.
+
+        With the table the model was fitted on, the page also shows its most unusual records, what each leaf holds,
+        and, cross-validated in ``cv`` folds (``None`` for none), the sparsity path and how the model does against
+        two baselines. ``source`` is what the table is called.
+        """
+        report = self.report()
+        if X is not None:
+            report = replace(report, evidence=gather(self, X, sample_weight, cv=cv, source=source))
+        return text.written(html.render(report), path)
+
+    def to_mermaid(self) -> str:
+        """The model as Mermaid source, for wikis, issues and slides."""
+        return mermaid.render(self.report())
+
+    def to_graphviz(self) -> str:
+        """The model as Graphviz source, for ``dot``."""
+        return graphviz.render(self.report())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the picture with matplotlib; returns the axes."""
+        return plot.render(self.report(), ax)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
         return tags
 
-    def _remember_rows(self, table: Table) -> None:
-        """Hold on to the rows, where a method needs them later."""
-
-    def _settle(self, domain: Domain, posterior: Posterior, found: Found, weights: Floats) -> None:
-        """Turn what was found into the fitted model."""
-        self.__dict__.pop("_leaves", None)
-        self.domain_, self.posterior_, self.found_ = domain, posterior, found
-        self.density_ = self._density(found.structure, weights)
-
-    def _density(self, structure: Structure, weights: Floats) -> Density:
-        """The density of a structure with so much weight in each leaf."""
-        if self.density == "empirical":
-            with np.errstate(divide="ignore"):
-                logs = np.log(weights / weights.sum())
-        else:
-            logs = self.posterior_.log_probabilities(structure, weights)
-        return Density(structure, weights, logs)
-
-    def _check_parameters(self) -> None:
-        """Refuse what no estimator takes; the rest is checked where it is used."""
-        if self.density not in ("mean", "empirical"):
-            raise ParameterError("density", self.density, "'mean' or 'empirical'")
-        if not isinstance(self.progress, bool | np.bool_):
-            raise ParameterError("progress", self.progress, "True or False")
-
-    def _reading(self) -> Reading:
-        return Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
-
-    def _remember_columns(self, source: Source) -> None:
-        self.n_features_in_ = len(source.names)
-        if source.named:
-            self.feature_names_in_ = np.array(source.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    def _html_repr(self) -> str:
+        """What a notebook shows: the picture of a fitted model, scikit-learn's diagram of one that is not."""
+        if hasattr(self, "density_"):
+            return f'<div style="overflow:auto;max-height:45rem">{self.to_svg()}</div>'
+        diagram: str = super()._html_repr()
+        return diagram

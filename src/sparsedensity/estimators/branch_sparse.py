@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
-from sparsedensity.domain import Domain
-from sparsedensity.estimators.searched import SearchedTree
+from sparsedensity.estimators.sparse_tree import SparseTree
 from sparsedensity.posterior import BranchSparse
 
 
-class BranchSparseTree(SearchedTree):
+@dataclass(eq=False, repr=False)
+class BranchSparseTree(SparseTree):
     """A density tree with about as many branches at each split as you would like to read (method II of the paper).
 
     Parameters
     ----------
     expected_branches
         How many branches you would like at each split (lambda).
-    pseudocount
-        Added to every branch (alpha), any number above 0.
     feature_probability
         The chance that a column is used at all (gamma), between 0 and 1; ``None`` for no prior on that.
-    max_leaves
-        The most leaves, a limit the search optimises under; ``None`` for no limit.
-    search
-        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
-        grows and prunes. ``"auto"`` is exact where an estimate says seconds, else anneal; ``search_`` says which.
-    depth
-        The best tree of at most so many levels, proven; feasible on wide tables too.
-    iterations
-        Proposals of each restart; by default as many as the size of the table calls for.
-    restarts
-        How many searches run side by side, by different recipes, before the best tree is polished.
-    cooling
-        How the temperature falls: ``"geometric"`` or ``"linear"``.
-    time_limit
-        Seconds after which the search stops with the best so far.
-    warm_start_from
-        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
-        second restart starts from the root.
-    random_state
-        The same number gives the same tree, whatever ``n_jobs`` is.
-    n_jobs
-        Threads; -1 for all cores.
-    density, kinds, bins, domain, missing, unknown, progress
-        As in :class:`GreedyTree`.
+    pseudocount, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from, random_state
+        As in :class:`SparseTree`.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -55,50 +34,10 @@ class BranchSparseTree(SearchedTree):
 
     title: ClassVar[str] = "Branch-sparse density tree"
 
-    def __init__(
-        self,
-        expected_branches: float = 2,
-        *,
-        pseudocount: float = 2,
-        feature_probability: float | None = None,
-        max_leaves: int | None = 100,
-        search: Literal["auto", "anneal", "exact", "greedy"] = "auto",
-        depth: int | None = None,
-        iterations: int | None = None,
-        restarts: int = 4,
-        cooling: Literal["geometric", "linear"] = "geometric",
-        time_limit: float | None = None,
-        warm_start_from: Any = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: bool = False,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-    ) -> None:
-        self.expected_branches = expected_branches
-        self.pseudocount = pseudocount
-        self.feature_probability = feature_probability
-        self.max_leaves = max_leaves
-        self.search = search
-        self.depth = depth
-        self.iterations = iterations
-        self.restarts = restarts
-        self.cooling = cooling
-        self.time_limit = time_limit
-        self.warm_start_from = warm_start_from
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
+    expected_branches: float = 2
+    _: KW_ONLY
+    feature_probability: float | None = None
 
-    def _posterior(self, domain: Domain) -> BranchSparse:
+    def belief(self) -> BranchSparse:
+        """What is believed, on any domain."""
         return BranchSparse(self.expected_branches, self.pseudocount, self.feature_probability)

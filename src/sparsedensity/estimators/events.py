@@ -6,15 +6,19 @@ a continuous feature an interval ``(low, high)``, which may cut bins. Features i
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Domain, Feature, Value
 from sparsedensity.errors import DataError, UnknownValueError
 from sparsedensity.table import Floats
+
+MOST_COMBINATIONS = 1_000_000
 
 Event: TypeAlias = Mapping[str, Any]
 
@@ -30,10 +34,29 @@ def event_weights(domain: Domain, event: Event) -> Floats:
     return weights
 
 
+def conditional(density: Density, features: str | Sequence[str], given: Event) -> dict[Any, float]:
+    """The distribution of one or more columns given an event, by value or by tuple of values."""
+    domain = density.structure.domain
+    names = [features] if isinstance(features, str) else features
+    if not isinstance(names, Sequence) or not names or len(set(names)) < len(names):
+        raise DataError(f"Name one or more different columns, not {features!r}.")
+    columns = [column_of(domain, name) for name in names]
+    if math.prod(domain.sizes[column] for column in columns) > MOST_COMBINATIONS:
+        raise DataError(f"{', '.join(names)} have more than {MOST_COMBINATIONS:,} combinations. Name fewer columns.")
+    masses = density.joint(columns, event_weights(domain, given))
+    if not masses.sum() > 0:
+        raise DataError(f"The event {given!r} has probability 0, so nothing can be conditional on it.")
+    values = [[plain(domain[column], value) for value in domain[column].values] for column in columns]
+    keys = values[0] if isinstance(features, str) else itertools.product(*values)
+    return dict(zip(keys, (masses / masses.sum()).ravel().tolist(), strict=True))
+
+
 def column_of(domain: Domain, name: Any) -> int:
     """The position of a column, by its name."""
     if not isinstance(name, str):
-        raise DataError(f"Columns go by name and {name!r} is none. Columns: {', '.join(map(repr, domain.names))}.")
+        raise DataError(
+            f"Refer to columns by name; {name!r} is not a column name. Columns: {', '.join(map(repr, domain.names))}."
+        )
     return domain.index(name)
 
 
@@ -106,8 +129,8 @@ def _bounds(feature: Feature, asked: Any) -> tuple[float, float]:
 
 def _code(feature: Feature, value: Any) -> int:
     wanted = None if _is_missing(value) else value.item() if isinstance(value, np.generic) else value
-    for code, own in enumerate(feature.values):
-        if isinstance(own, bool) == isinstance(wanted, bool) and own == wanted:
+    for code, known in enumerate(feature.values):
+        if isinstance(known, bool) == isinstance(wanted, bool) and known == wanted:
             return code
     raise UnknownValueError(feature.name, wanted, feature.values, "Ask for one of these.")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,122 +9,85 @@ import numpy as np
 from sparsedensity.density import Density
 from sparsedensity.density.forest import independent
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.estimators.answers import Rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
-from sparsedensity.estimators.folds import folds_of
-from sparsedensity.ingest import Source, check_weights, encode, open_source
+from sparsedensity.estimators.folds import standard_error
+from sparsedensity.estimators.paths import learn_folds, path_on, per_row
+from sparsedensity.ingest import Source, open_source
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record, Score
 from sparsedensity.structures import Cells
-from sparsedensity.table import Codes, Floats, Table
+from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
 
 MOST_RECORDS = 12
 UNUSUAL = 0.9
-"""A record is worth telling if it is more unusual than this share of what the model expects."""
+"""A record is worth showing if this share of expected records is more common."""
 MOST_COUNTS = 2_000_000
-"""Beyond so many pairs of a leaf and a value, what each leaf holds is not counted."""
-
-LogDensities = Callable[[Codes], Floats]
+"""Beyond so many pairs of leaf and value, what each leaf holds is not counted."""
 
 
 def gather(
     model: DensityEstimator, X: Any, sample_weight: Any = None, *, cv: int | None = 5, source: str = ""
 ) -> Evidence:
-    """Everything a report shows beside the model. Without folds (``cv=None``) nothing is fitted again."""
-    from sparsedensity.estimators.paths import PathEstimator
+    """Everything a report shows beside the model. Without folds (``cv=None``) nothing is fitted again.
 
+    Each fold is searched once: the path and the scores are about the same folds.
+    """
     opened = open_source(X)
-    codes, weights, rows = _inside(model, opened, sample_weight)
-    path = None
-    if isinstance(model, PathEstimator) and model.found_.archive:
-        path = model.sparsity_path(X, cv, sample_weight)
+    rows = read_rows(model, opened, sample_weight)
+    by_size, scores = [], []
+    for fold in () if cv is None else learn_folds(model, rows, cv):
+        by_size.append(fold.by_size())
+        scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
+    has_path = model.unit is not None and model.found_.archive
     return Evidence(
         words.printable(source),
-        _unusual(model.density_, opened, codes, weights, rows),
-        () if cv is None else held_out_scores(model, codes, weights, cv),
+        _unusual(model.density_, opened, rows),
+        _summarised(scores),
         cv or 0,
-        path,
-        _counts(model.density_, codes, weights),
+        path_on(model, rows, by_size) if has_path else None,
+        _counts(model.density_, rows),
     )
 
 
-def held_out_scores(model: DensityEstimator, codes: Codes, weights: Floats, cv: int) -> tuple[Score, ...]:
-    """The cross-validated log-likelihood per row of a model, of the full histogram and of independent columns."""
-    ways: dict[str, Callable[[Table], LogDensities]] = {
-        model.title: lambda table: _refitted(model, table),
-        "Full histogram": _histogram,
-        "Independent columns": lambda table: independent(table).log_densities,
+def _baselines(train: Table, test: Table) -> dict[str, float]:
+    """The scores of the full histogram and of columns that are independent of each other."""
+    cells, weights = Cells(train.domain, train.codes), np.append(train.weights, 0.0)
+    histogram = Density(cells, weights, FullHistogram().log_probabilities(cells, weights))
+    columns = independent(train).log_densities(test.codes)
+    return {
+        "Full histogram": per_row(histogram, test),
+        "Independent columns": float(test.weights @ columns / test.n),
     }
-    found: dict[str, list[float]] = {name: [] for name in ways}
-    for train, test in folds_of(weights, cv):
-        learned, held = train > 0, test > 0
-        table = Table.of(model.domain_, codes[learned], train[learned])
-        for name, way in ways.items():
-            found[name].append(float(test[held] @ way(table)(codes[held]) / test.sum()))
-    return tuple(Score(name, float(np.mean(each)), standard_error(each)) for name, each in found.items())
 
 
-def encoded_rows(model: DensityEstimator, X: Any, sample_weight: Any = None) -> tuple[Codes, Floats]:
-    """The rows of a table that lie inside a model's domain and have weight, with their weights."""
-    codes, weights, _ = _inside(model, open_source(X), sample_weight)
-    return codes, weights
+def _summarised(scores: list[dict[str, float]]) -> tuple[Score, ...]:
+    """The mean and the standard error of every score over the folds."""
+    each = {name: [fold[name] for fold in scores] for name in (scores[0] if scores else ())}
+    return tuple(Score(name, float(np.mean(values)), standard_error(values)) for name, values in each.items())
 
 
-def _inside(model: DensityEstimator, source: Source, sample_weight: Any) -> tuple[Codes, Floats, Any]:
-    """Codes and weights of the rows that count, and their numbers."""
-    model._check_columns(source)
-    given = check_weights(sample_weight, source.n_rows)
-    encoded = encode(source, model.domain_, nearest=model.unknown == "nearest")
-    weights = np.ones(source.n_rows) if given is None else given
-    rows = np.flatnonzero(~encoded.outside & (weights > 0))
-    return encoded.codes[rows], weights[rows], rows
-
-
-def _refitted(model: DensityEstimator, table: Table) -> LogDensities:
-    """The same model learned from other rows of the same domain."""
-    engine = MemoryEngine(table, model._jobs())
-    structure = model._learn(engine, []).structure
-    return _of_density(model._density(structure, engine.leaf_weights(structure)))
-
-
-def _histogram(table: Table) -> LogDensities:
-    cells, weights = Cells(table.domain, table.codes), np.append(table.weights, 0.0)
-    return _of_density(Density(cells, weights, FullHistogram().log_probabilities(cells, weights)))
-
-
-def _of_density(density: Density) -> LogDensities:
-    return lambda codes: density.log_densities[density.leaf_numbers(codes)]
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """The standard error of a mean; not a number where a value is infinite, or for fewer than two values."""
-    if len(values) < 2:
-        return math.nan
-    with np.errstate(invalid="ignore"):
-        return float(np.std(values, ddof=1) / np.sqrt(len(values)))
-
-
-def _unusual(density: Density, source: Source, codes: Codes, weights: Floats, rows: Any) -> tuple[Record, ...]:
+def _unusual(density: Density, source: Source, rows: Rows) -> tuple[Record, ...]:
     """The most unusual records, each once: of equals first those that occur least."""
-    table = Table.of(density.structure.domain, codes, weights)
+    table = rows.table(density.structure.domain)
     unusualness = density.unusualness[density.leaf_numbers(table.codes)]
     chosen = np.lexsort([table.weights, -unusualness])[:MOST_RECORDS]
     chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
-    first = np.array([int(np.argmax((codes == table.codes[i]).all(axis=1))) for i in chosen])
-    explained = explain_codes(density, codes[first], rows[first])
-    values = _values(source, density.structure.domain, rows[first].tolist())
+    first = np.array([int(np.argmax((rows.codes == table.codes[i]).all(axis=1))) for i in chosen])
+    explained = explain_codes(density, rows.codes[first], rows.numbers[first])
+    records = _in_words(source, density.structure.domain, rows.numbers[first].tolist())
     return tuple(
-        Record(own, explanation, float(table.weights[i]))
-        for own, explanation, i in zip(values, explained, chosen, strict=True)
+        Record(record, explanation, float(table.weights[i]))
+        for record, explanation, i in zip(records, explained, chosen, strict=True)
     )
 
 
-def _values(source: Source, domain: Domain, rows: list[int]) -> list[tuple[tuple[str, str], ...]]:
-    """Some rows of a table in words, a pair of column and value each."""
+def _in_words(source: Source, domain: Domain, rows: list[int]) -> list[tuple[tuple[str, str], ...]]:
+    """Some rows of a table in words: pairs of column and value."""
     by_column = [
         [(words.printable(feature.name), words.plain_value(column.value(row))) for row in rows]
         for feature, column in zip(domain, source, strict=True)
@@ -134,14 +95,14 @@ def _values(source: Source, domain: Domain, rows: list[int]) -> list[tuple[tuple
     return [tuple(pairs) for pairs in zip(*by_column, strict=True)]
 
 
-def _counts(density: Density, codes: Codes, weights: Floats) -> Floats | None:
+def _counts(density: Density, rows: Rows) -> Floats | None:
     """The weight in every leaf by every value of the domain."""
     domain, leaves = density.structure.domain, density.structure.n_leaves
     if leaves * int(domain.starts[-1]) > MOST_COUNTS:
         return None
-    leaf = density.leaf_numbers(codes)
+    leaf = density.leaf_numbers(rows.codes)
     counts = np.zeros((leaves, int(domain.starts[-1])))
     for feature, size in enumerate(domain.sizes):
-        place = leaf * size + codes[:, feature]
-        counts[:, domain.span(feature)] = np.bincount(place, weights, leaves * size).reshape(leaves, size)
+        place = leaf * size + rows.codes[:, feature]
+        counts[:, domain.span(feature)] = np.bincount(place, rows.weights, leaves * size).reshape(leaves, size)
     return counts

@@ -58,7 +58,7 @@ def _outside(density: Density, row: int, codes: Codes, found: list[tuple[int, ob
     return Explanation(row, None, (), 0.0, -math.inf, 1.0, (name, value), change)
 
 
-def _in_words(density: Density, change: changes.Change, log: float) -> Change:
+def _in_words(density: Density, change: changes.BestChange, log: float) -> Change:
     feature = density.structure.domain[change.feature]
     after = float(density.log_densities[change.leaf])
     return Change(

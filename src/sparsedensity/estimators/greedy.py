@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.paths import PathEstimator
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.parameters import check_word
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem, check_amount, check_time
 from sparsedensity.search import Budget, Found, Greedy, run
 from sparsedensity.search.base import Watch
 
 
-class GreedyTree(PathEstimator):
+@dataclass(eq=False, repr=False)
+class GreedyTree(DensityEstimator):
     """A density tree grown top-down, best split first, then pruned.
 
     The baseline: fast, and usually good. The leaf-sparse and branch-sparse trees search for the best tree instead.
@@ -32,26 +34,10 @@ class GreedyTree(PathEstimator):
         A leaf of at most this weight is not split; ``None`` splits whatever can be.
     max_leaves
         The most leaves; ``None`` for no limit.
-    density
-        ``"mean"`` is the posterior mean and never 0, ``"empirical"`` the share of the rows.
-    kinds
-        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order.
-    bins
-        Bins of continuous columns: a number (equal widths), ``"quantile"``, ``"quantile:5"``, or by column one of
-        these or a list of edges.
-    domain
-        A declared :class:`Domain`; inferred from the data by default.
-    missing
-        A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
-    unknown
-        A value outside the domain has density 0 (``"zero"``), goes to the outermost bin if it is a number
-        (``"nearest"``) or is an error (``"error"``).
     time_limit
         Seconds after which the search stops with the best tree so far.
-    n_jobs
-        Threads for scoring; -1 for all cores.
-    progress
-        Show progress on a terminal when it takes longer than a second.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -64,52 +50,32 @@ class GreedyTree(PathEstimator):
     """
 
     title: ClassVar[str] = "Greedy density tree"
+    unit = "leaves"
 
-    def __init__(
-        self,
-        criterion: Literal["posterior", "ise"] = "posterior",
-        *,
-        expected_leaves: float = 8,
-        pseudocount: float = 2,
-        min_leaf: float = 1,
-        max_leaf: float | None = None,
-        max_leaves: int | None = 100,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.criterion = criterion
-        self.expected_leaves = expected_leaves
-        self.pseudocount = pseudocount
-        self.min_leaf = min_leaf
-        self.max_leaf = max_leaf
-        self.max_leaves = max_leaves
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.progress = progress
+    criterion: Literal["posterior", "ise"] = "posterior"
+    _: KW_ONLY
+    expected_leaves: float = 8
+    pseudocount: float = 2
+    min_leaf: float = 1
+    max_leaf: float | None = None
+    max_leaves: int | None = 100
+    time_limit: float | None = None
 
-    def _posterior(self, domain: Domain) -> LeafSparse:
-        return LeafSparse(self.expected_leaves, self.pseudocount)
-
-    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
-        if self.criterion not in ("posterior", "ise"):
-            raise ParameterError("criterion", self.criterion, "'posterior' or 'ise'")
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        super().check_parameters()
+        check_word("criterion", self.criterion, ("posterior", "ise"))
         check_amount("min_leaf", self.min_leaf, "a weight of 0 or more")
         if self.max_leaf is not None:
             check_amount("max_leaf", self.max_leaf, "a weight of 0 or more, or None")
         check_time(self.time_limit)
-        problem = Problem(engine, self._posterior(engine.domain), self.max_leaves)
-        search = Greedy(self.criterion, self.min_leaf, self.max_leaf)
-        return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
+
+    def posterior(self, domain: Domain) -> LeafSparse:
+        """What is believed before any row is seen."""
+        return LeafSparse(self.expected_leaves, self.pseudocount)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
+        """Grow and prune until no step is left, or no time."""
+        problem = Problem(engine, self.posterior(engine.domain), self.max_leaves)
+        search, budget = Greedy(self.criterion, self.min_leaf, self.max_leaf), Budget(seconds=self.time_limit)
+        return problem.posterior, run(search, problem, budget=budget, watch=watch)

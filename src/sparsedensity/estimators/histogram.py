@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sparsedensity.search.base import Watch
 from sparsedensity.structures import Cells
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Histogram(DensityEstimator):
     """Every point of the domain is a bin: the baseline that everyone knows and nobody can read.
 
@@ -27,7 +29,7 @@ class Histogram(DensityEstimator):
     pseudocount
         Added to every point (alpha).
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`GreedyTree`.
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -39,44 +41,26 @@ class Histogram(DensityEstimator):
 
     title: ClassVar[str] = "Full histogram"
 
-    def __init__(
-        self,
-        *,
-        pseudocount: float = 1,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.pseudocount = pseudocount
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-        self.progress = progress
+    pseudocount: float = 1
 
     @property
     def n_leaves_(self) -> int | float:
-        """The number of points of the domain; infinite where it does not fit a float."""
+        """The number of points of the domain; infinite if it does not fit a float."""
         points: int | float = self.structure_.n_points
         return points
 
-    def _size_in_words(self) -> str:
+    def size_in_words(self) -> str:
+        """How much there is to read."""
         return f"{self.n_leaves_:,} points, {len(self.structure_.codes):,} of them occupied"
 
-    def _posterior(self, domain: Domain) -> FullHistogram:
+    def posterior(self, domain: Domain) -> FullHistogram:
+        """What is believed before any row is seen."""
         return FullHistogram(self.pseudocount)
 
-    def _learn(self, engine: MemoryEngine, watch: list[Watch]) -> Found:
-        begin = time.perf_counter()
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[FullHistogram, Found]:
+        """The points that occur, with their log evidence; there is nothing to search."""
+        begin, belief = time.perf_counter(), self.posterior(engine.domain)
         cells = Cells(engine.domain, engine.table.codes)
-        log_posterior = self._posterior(engine.domain).log_posterior(cells, np.append(engine.table.weights, 0.0))
+        score = belief.log_posterior(cells, np.append(engine.table.weights, 0.0))
         seconds = time.perf_counter() - begin
-        return Found("enumeration", cells, log_posterior, "finished", len(cells.codes), seconds, proven=True)
+        return belief, Found("enumeration", cells, score, "finished", len(cells.codes), seconds, proven=True)

@@ -2,46 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
-from sparsedensity.domain import Domain
-from sparsedensity.estimators.searched import SearchedTree
+from sparsedensity.estimators.sparse_tree import SparseTree
 from sparsedensity.posterior import LeafSparse
 
 
-class LeafSparseTree(SearchedTree):
+@dataclass(eq=False, repr=False)
+class LeafSparseTree(SparseTree):
     """A density tree with about as many leaves as you would like to read (method I of the paper).
 
     Parameters
     ----------
     expected_leaves
         How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
-    pseudocount
-        Added to every leaf (alpha), any number above 0.
-    max_leaves
-        The most leaves, a limit the search optimises under; ``None`` for no limit.
-    search
-        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
-        grows and prunes. ``"auto"`` is exact where an estimate says seconds, else anneal; ``search_`` says which.
-    depth
-        The best tree of at most so many levels, proven; feasible on wide tables too.
-    iterations
-        Proposals of each restart; by default as many as the size of the table calls for.
-    restarts
-        How many searches run side by side, by different recipes, before the best tree is polished.
-    cooling
-        How the temperature falls: ``"geometric"`` or ``"linear"``.
-    time_limit
-        Seconds after which the search stops with the best so far.
-    warm_start_from
-        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
-        second restart starts from the root.
-    random_state
-        The same number gives the same tree, whatever ``n_jobs`` is.
-    n_jobs
-        Threads; -1 for all cores.
-    density, kinds, bins, domain, missing, unknown, progress
-        As in :class:`GreedyTree`.
+    pseudocount, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from, random_state
+        As in :class:`SparseTree`.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -53,48 +32,8 @@ class LeafSparseTree(SearchedTree):
 
     title: ClassVar[str] = "Leaf-sparse density tree"
 
-    def __init__(
-        self,
-        expected_leaves: float = 8,
-        *,
-        pseudocount: float = 2,
-        max_leaves: int | None = 100,
-        search: Literal["auto", "anneal", "exact", "greedy"] = "auto",
-        depth: int | None = None,
-        iterations: int | None = None,
-        restarts: int = 4,
-        cooling: Literal["geometric", "linear"] = "geometric",
-        time_limit: float | None = None,
-        warm_start_from: Any = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: bool = False,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-    ) -> None:
-        self.expected_leaves = expected_leaves
-        self.pseudocount = pseudocount
-        self.max_leaves = max_leaves
-        self.search = search
-        self.depth = depth
-        self.iterations = iterations
-        self.restarts = restarts
-        self.cooling = cooling
-        self.time_limit = time_limit
-        self.warm_start_from = warm_start_from
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
+    expected_leaves: float = 8
 
-    def _posterior(self, domain: Domain) -> LeafSparse:
+    def belief(self) -> LeafSparse:
+        """What is believed, on any domain."""
         return LeafSparse(self.expected_leaves, self.pseudocount)

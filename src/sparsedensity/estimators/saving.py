@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
+from sparsedensity.estimators.answers import adopt
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
-from sparsedensity.estimators.frames import FRAMES
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.rule_list import SparseRuleList
-from sparsedensity.report.model import Leaf
+from sparsedensity.ingest.decode import FRAMES
 from sparsedensity.search import Found
 from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
@@ -31,7 +32,8 @@ SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit
 
 def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
-    names = getattr(model, "feature_names_in_", None)
+    r_hat = model.search_.r_hat
+    searched = SEARCH_FIELDS if r_hat is None or not math.isfinite(r_hat) else (*SEARCH_FIELDS, "r_hat")
     files.write_document(
         path,
         {
@@ -39,14 +41,14 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": _search_to_json(model.search_),
-            **{name: _plain(getattr(model, name)) for name in model.saved},
+            "search": {name: _plain(getattr(model.search_, name)) for name in searched},
+            **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
-            "named_columns": names is not None,
+            "named_columns": hasattr(model, "feature_names_in_"),
             "weighted": model.weighted_,
             "frame": model.frame_,
             "structure": files.structure_to_json(model.structure_),
-            "leaves": [_leaf_to_json(leaf) for leaf in model.leaves_],
+            "leaves": [leaf.as_dict() for leaf in model.leaves_],
         },
     )
 
@@ -74,7 +76,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     except KeyError as error:
         raise ModelFileError(Path(path), f"is damaged: it lacks {error}.") from error
     except (TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise ModelFileError(Path(path), f"is damaged: it is not put together like a model ({error}).") from error
+        raise ModelFileError(Path(path), f"is damaged: it is not structured like a model ({error}).") from error
 
 
 def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityEstimator:
@@ -84,27 +86,22 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if parameters.get("domain") is not None:
         parameters["domain"] = domain
     model = kind(**parameters)
-    model._check_parameters()
-    for name in model.saved:
-        setattr(model, name, document[name])
+    model.check_parameters()
+    posterior = model.posterior(domain)
+    for name in model.from_rows:
+        posterior = replace(posterior, **{name: tuple(document[f"{name}_"])})  # type: ignore[type-var]
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
     if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise DataError("the weights of its leaves do not fit its structure.")
     if document["frame"] not in FRAMES:
-        raise DataError(f"{document['frame']!r} is no kind of table.")
+        raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
     model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
     model.n_features_in_ = len(domain)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(domain.names, dtype=object)
-    model._settle(domain, model._posterior(domain), found, weights)
+    adopt(model, posterior, found, weights)
     return model
-
-
-def _search_to_json(found: Found) -> dict[str, Any]:
-    """What a search did; chains that agree on nothing have no number to save."""
-    agreed = found.r_hat is not None and math.isfinite(found.r_hat)
-    return {name: _plain(getattr(found, name)) for name in (*SEARCH_FIELDS, *(("r_hat",) if agreed else ()))}
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
@@ -113,18 +110,6 @@ def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
         if not isinstance(search[name], int | float):
             raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
     return found
-
-
-def _leaf_to_json(leaf: Leaf) -> dict[str, Any]:
-    return {
-        "leaf": leaf.number,
-        "conditions": [str(condition) for condition in leaf.conditions],
-        "weight": leaf.weight,
-        "probability": leaf.probability,
-        "interval": list(leaf.interval),
-        "density": leaf.density,
-        "log_volume": leaf.log_volume if np.isfinite(leaf.log_volume) else None,
-    }
 
 
 def _plain(value: Any) -> Any:

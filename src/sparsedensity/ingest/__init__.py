@@ -32,7 +32,7 @@ __all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_dom
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is to be read."""
+    """How to read a table."""
 
     kinds: Mapping[str, Any] | None = None
     bins: Any = 10
@@ -93,19 +93,19 @@ def check_weights(sample_weight: Any, rows: int) -> Floats | None:
     if weights.ndim != 1:
         raise DataError(f"Sample weights must be 1D array or scalar, not of {weights.ndim} dimensions.")
     if len(weights) != rows:
-        raise DataError(f"sample_weight has {len(weights):,} entries for {rows:,} rows. Give one weight a row.")
+        raise DataError(f"sample_weight has {len(weights):,} entries for {rows:,} rows. Give one weight per row.")
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
         raise DataError(f"sample_weight is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
     if not weights.any():
         raise DataError("sample_weight is zero in every row. Give at least one row a positive weight.")
     if weights.max() > np.finfo(np.float64).max / rows:
-        raise DataError(f"sample_weight is {weights.max()}, too large to be added up. Divide all weights by a number.")
+        raise DataError(f"sample_weight is {weights.max()}, too large to add up. Divide all weights by a constant.")
     return weights
 
 
 def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> NDArray[np.bool_]:
-    """Rows of weight 0 never count; rows with a missing value are dropped or refused where that was asked for."""
+    """Rows of weight 0 never count; rows with a missing value are dropped or refused if that was asked for."""
     keep = np.ones(source.n_rows, bool) if weights is None else weights > 0
     if reading.missing == "category" or source.integers is not None:
         return keep
@@ -124,7 +124,7 @@ def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> ND
 
 
 def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArray[np.bool_]) -> Domain:
-    """One feature a column."""
+    """One feature per column."""
     binned = reading.bins if isinstance(reading.bins, Mapping) else {}
     for parameter, named in (("kinds", reading.kinds or {}), ("bins", binned)):
         for name in named:
@@ -143,12 +143,12 @@ def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArr
 
 
 def _warn_of_odd_columns(domain: Domain, rows: int) -> None:
-    """Say where a column tells nothing, or names every row."""
+    """Say if a column tells nothing, or names every row."""
     for feature in domain:
         if feature.values == (None,):
             warn(f"{feature.name!r} is missing in every row.")
         elif not feature.ordered and feature.size > max(MANY_VALUES, rows * MANY_SHARE):
             warn(
-                f"{feature.name!r} has {feature.size:,} different values in {rows:,} rows, like an identifier. "
-                "Leave such a column out: it says nothing about what is common."
+                f"{feature.name!r} has {feature.size:,} different values in {rows:,} rows and looks like an "
+                "identifier. Leave it out: it says nothing about what is common."
             )

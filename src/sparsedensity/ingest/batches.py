@@ -1,4 +1,4 @@
-"""Files read a part at a time, for tables larger than memory.
+"""Files read part by part, for tables larger than memory.
 
 A model's domain says what every column holds, so nothing has to be guessed from the file: text is read as text, and
 numbers are read from it part by part.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from sparsedensity.domain import Bin, Domain, Feature
+from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import DataError
-from sparsedensity.ingest.files import CSV_ENDINGS, MISSING, PARQUET_ENDINGS, csv_error, read_file, sniff
+from sparsedensity.ingest.files import MISSING, PARQUET_ENDINGS, csv_error, read_file, sniff
 
 ROWS = 1 << 17
 
@@ -26,13 +25,12 @@ def read_batches(path: str | Path, domain: Domain, rows: int = ROWS) -> Iterator
         yield read_file(path, domain)
         return
     try:
-        yield from _csv(Path(path), domain, rows) if name.endswith(CSV_ENDINGS) else _parquet(Path(path), rows)
+        if name.endswith(PARQUET_ENDINGS):
+            yield from pl.scan_parquet(path).collect_batches(chunk_size=rows)
+        else:
+            yield from _csv(Path(path), domain, rows)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise csv_error(str(path), error) from None
-
-
-def _parquet(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    yield from pl.scan_parquet(path).collect_batches(chunk_size=rows)
 
 
 def _csv(path: Path, domain: Domain, rows: int) -> Iterator[pl.DataFrame]:
@@ -45,7 +43,7 @@ def _csv(path: Path, domain: Domain, rows: int) -> Iterator[pl.DataFrame]:
 
 def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Series:
     """A column of text as what its feature holds."""
-    kinds = set(map(_kind, feature.known))
+    kinds = set(map(type, feature.known))
     if str in kinds or not kinds:
         return column
     if bool in kinds:
@@ -54,20 +52,14 @@ def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Serie
     return _numbers(text.str.replace(",", ".", literal=True) if decimal_comma else text)
 
 
-def _kind(value: Any) -> type:
-    return float if isinstance(value, Bin) else type(value)
-
-
 def _booleans(column: pl.Series) -> pl.Series:
-    lower = column.str.to_lowercase()
-    truth = pl.DataFrame({"x": lower}).select(
-        pl.when(pl.col("x") == "true").then(True).when(pl.col("x") == "false").then(False)
-    )
-    return _checked(column, truth.to_series().alias(column.name), "true or false")
+    truth = {"true": True, "false": False}
+    read = column.str.to_lowercase().replace_strict(truth, default=None, return_dtype=pl.Boolean)
+    return _checked(column, read, "true or false")
 
 
 def _numbers(column: pl.Series) -> pl.Series:
-    """Whole numbers where all are, else numbers."""
+    """Whole numbers if all are, else numbers."""
     whole = column.cast(pl.Int64, strict=False)
     if whole.null_count() == column.null_count():
         return whole
@@ -78,5 +70,5 @@ def _checked(text: pl.Series, read: pl.Series, what: str) -> pl.Series:
     """Refuse a value that could not be read."""
     if read.null_count() > text.null_count():
         bad = text.filter(read.is_null() & text.is_not_null())[0]
-        raise DataError(f"{text.name!r} holds {bad!r} where {what} is expected. Correct it, or leave out such rows.")
+        raise DataError(f"{text.name!r} holds {bad!r}, but {what} is expected. Correct it, or leave out such rows.")
     return read

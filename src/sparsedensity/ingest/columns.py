@@ -18,7 +18,7 @@ from sparsedensity.errors import DataError
 
 Type = Literal["text", "boolean", "integer", "float"]
 Rows: TypeAlias = NDArray[np.bool_]
-"""One truth value a row."""
+"""One truth value per row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,7 @@ def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
             f"{name!r} holds infinity ({data[row]}) at row {row}. Replace it with a finite number or with NaN, "
             "which counts as missing."
         )
-    missing = np.isnan(data)
-    return Column(name, "float", data, missing if missing.any() else None)
+    return Column(name, "float", data, _if_any(np.isnan(data)))
 
 
 def _of_text(name: str, series: pl.Series) -> Column:
@@ -121,10 +120,12 @@ def _of_categories(name: str, series: nw.Series[Any]) -> Column:
     declares nothing.
     """
     native = series.to_native()
-    if isinstance(native, pl.Series):
-        column = _of_text(name, native.cast(pl.String))
-        return _declare(column, native.dtype.categories.to_list()) if isinstance(native.dtype, pl.Enum) else column
-    if hasattr(native, "cat"):
+    if isinstance(native, pl.Series) and isinstance(native.dtype, pl.Enum):
+        ordered, labels = True, tuple(native.dtype.categories.to_list())
+        codes = native.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    elif isinstance(native, pl.Series):
+        return _of_text(name, native.cast(pl.String))
+    elif hasattr(native, "cat"):
         ordered, codes = bool(native.cat.ordered), native.cat.codes.to_numpy()
         labels = tuple(label_of(category) for category in native.cat.categories.tolist())
     else:
@@ -136,15 +137,7 @@ def _of_categories(name: str, series: nw.Series[Any]) -> Column:
         ordered, labels = bool(array.type.ordered), tuple(label_of(value) for value in array.dictionary.to_pylist())
         codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     missing = codes < 0
-    codes = np.where(missing, 0, codes)
-    return Column(name, "text", codes, missing if missing.any() else None, labels, True, ordered)
-
-
-def _declare(column: Column, categories: Sequence[str]) -> Column:
-    """Renumber a text column by a list of declared categories, in order."""
-    place = {label: i for i, label in enumerate(categories)}
-    codes = np.array([place[str(label)] for label in column.labels or ()] or [0])[column.data]
-    return replace(column, data=codes, labels=tuple(categories), declared=True, ordered=True)
+    return Column(name, "text", np.where(missing, 0, codes), _if_any(missing), labels, True, ordered)
 
 
 def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) -> Column:
@@ -167,7 +160,7 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
             return _of_text(name, pl.Series(name, texts, dtype=pl.String))
         case "boolean":
             flags = [not gone and bool(value) for value, gone in zip(values, missing, strict=True)]
-            return Column(name, "boolean", np.array(flags, np.uint8), missing if missing.any() else None, (False, True))
+            return Column(name, "boolean", np.array(flags, np.uint8), _if_any(missing), (False, True))
         case "integer":
             return _of_integers(name, values, missing)
         case _:
@@ -181,7 +174,11 @@ def _of_integers(name: str, values: Sequence[Any], missing: Rows) -> Column:
         data = np.array(numbers, np.int64)
     except OverflowError:
         raise _too_wide(name) from None
-    return Column(name, "integer", data, missing if missing.any() else None)
+    return Column(name, "integer", data, _if_any(missing))
+
+
+def _if_any(missing: Rows) -> Rows | None:
+    return missing if missing.any() else None
 
 
 def _to_polars(name: str, series: nw.Series[Any]) -> pl.Series:

@@ -148,7 +148,7 @@ def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> ND
 
 
 def _look_up(domain: Domain, nearest: bool) -> kernels.LookUp | None:
-    """Tables for all features, or None where one is too wide for that."""
+    """Tables for all features, or None if one is too wide for that."""
     tables = [_table_of(feature, nearest) for feature in domain]
     if any(table is None for table in tables):
         return None
@@ -205,7 +205,7 @@ def _is_numeric(feature: Feature) -> bool:
 
 
 def _refuse_other_type(column: Column, feature: Feature) -> None:
-    """Raise where a column shares no type with its feature, so that none of its values can be known."""
+    """Raise if a column shares no type with its feature, so that none of its values can be known."""
     present = range(len(column.data)) if column.missing is None else np.flatnonzero(~column.missing)
     if not len(present) or not feature.known:
         return
@@ -213,8 +213,8 @@ def _refuse_other_type(column: Column, feature: Feature) -> None:
     known = set(map(_type_name, feature.known))
     if given and not given & known:
         raise DataError(
-            f"{column.name!r} holds {column.value(int(present[0]))!r} where {' or '.join(sorted(known))} is expected, "
-            f"in {_range_of(feature)}. Give the column that type."
+            f"{column.name!r} holds {column.value(int(present[0]))!r}, but {' or '.join(sorted(known))} is expected "
+            f"({_range_of(feature)}). Give the column that type."
         )
 
 
@@ -225,6 +225,6 @@ def _type_name(value: object) -> str:
 def _range_of(feature: Feature) -> str:
     """A feature's values in brief."""
     if feature.kind == "continuous":
-        return f"the range {feature.edges[0]:g} to {feature.edges[-1]:g}"
-    shown = ", ".join(map(repr, feature.known[:3]))
-    return f"{shown}, .." if len(feature.known) > 3 else shown
+        return f"{feature.edges[0]:g} to {feature.edges[-1]:g}"
+    some = ", ".join(map(repr, feature.known[:3]))
+    return f"{some}, ..." if len(feature.known) > 3 else some

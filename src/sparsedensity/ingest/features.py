@@ -16,13 +16,13 @@ from sparsedensity.kernels import encode as kernels
 from sparsedensity.table import Floats
 
 NOMINAL_INTEGERS = 20
-"""Whole numbers of at most so many distinct values are taken for categories."""
+"""Whole numbers with at most this many distinct values are taken for categories."""
 DEFAULT_BINS = 10
 SMALL_RANGE = 1 << 20
 
 
 def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> Feature:
-    """The feature that a column is, unless told otherwise."""
+    """The feature of a column, of the kind asked for or a fitting one."""
     missing = column.missing is not None and bool(column.missing.any())
     if _is_list(kind):
         return Feature.ordinal(column.name, tuple(map(label_of, kind)), missing=missing)
@@ -44,7 +44,7 @@ def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> 
 
 
 def check_kinds(kinds: Any) -> None:
-    """Refuse what is no mapping from columns to kinds."""
+    """Raise unless `kinds` maps columns to kinds."""
     if kinds is None:
         return
     if not isinstance(kinds, Mapping):
@@ -54,12 +54,12 @@ def check_kinds(kinds: Any) -> None:
             check_kind(f"kinds[{name!r}]", kind)
         elif any(value is None for value in kind):
             raise ParameterError(
-                f"kinds[{name!r}]", kind, "a list without None: missing values are added by themselves"
+                f"kinds[{name!r}]", kind, "a list without None: missing values are added automatically"
             )
 
 
 def check_bins(bins: Any) -> None:
-    """Refuse what tells no column how to be binned, whether or not there is a column to bin."""
+    """Raise for an invalid `bins`, whether or not there is a column to bin."""
     specs = bins.items() if isinstance(bins, Mapping) else [(None, bins)]
     for name, spec in specs:
         if _is_list(spec):
@@ -71,7 +71,7 @@ def check_bins(bins: Any) -> None:
 def features_of_integers(
     source: Source, kinds: Mapping[str, Any], bins: Any, weights: Floats | None, keep: NDArray[np.bool_]
 ) -> list[Feature]:
-    """The features of a whole array of integers, read in two passes where the ranges are small."""
+    """The features of a whole array of integers, read in two passes if the ranges are small."""
     numbers = source.integers
     assert numbers is not None
     width = numbers.shape[1]
@@ -96,7 +96,7 @@ def features_of_integers(
 
 
 def distinct_integers(numbers: NDArray[np.integer[Any]]) -> NDArray[Any]:
-    """The different whole numbers of a column, lowest first; marked off in a table where their range is small."""
+    """The different whole numbers of a column, lowest first; marked off in a table if their range is small."""
     low, high = int(numbers.min()), int(numbers.max())
     if high - low >= SMALL_RANGE or numbers.dtype == np.uint64:
         return np.unique(numbers)
@@ -146,7 +146,7 @@ def _of_labels(column: Column, kind: str | None, missing: bool) -> Feature:
         labels = tuple(label for label, there in zip(labels, occurs, strict=False) if there)
         if kind == "ordinal" and column.type == "text" and len(labels) > 1:
             warn(
-                f"{column.name!r} is ordinal but its text has no declared order: it is taken alphabetically, "
+                f"{column.name!r} is ordinal but its text has no declared order, so it is ordered alphabetically, "
                 f"{labels[0]!r} first. Give the order with kinds={{{column.name!r}: [...]}}."
             )
     if kind == "ordinal" or (kind is None and column.ordered):
@@ -157,7 +157,7 @@ def _of_labels(column: Column, kind: str | None, missing: bool) -> Feature:
 def _of_numbers(name: str, kind: str, distinct: NDArray[Any], missing: bool) -> Feature:
     if len(distinct) > MAX_VALUES:
         raise DataError(
-            f"{name!r} has {len(distinct):,} distinct values and at most {MAX_VALUES:,} are possible. "
+            f"{name!r} has {len(distinct):,} distinct values; at most {MAX_VALUES:,} are possible. "
             "Make it continuous, group its values, or leave it out."
         )
     make = Feature.ordinal if kind == "ordinal" else Feature.nominal
@@ -200,7 +200,7 @@ def _bins_of(name: str | None) -> str:
 
 
 def _after(number: float) -> float:
-    """The next whole number, or the next float where whole numbers are further apart than 1."""
+    """The next whole number, or the next float if whole numbers are further apart than 1."""
     return max(number + 1, float(np.nextafter(number, np.inf)))
 
 

@@ -44,8 +44,8 @@ def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise DataError(
-                f"{path} is not a Parquet file, or a damaged one ({_first_line(error)}). Make it again, or give it "
-                "its true ending."
+                f"{path} is not a Parquet file, or is damaged ({_first_line(error)}). Create it again, or correct "
+                "the ending of its name."
             ) from None
     if name.endswith(CSV_ENDINGS):
         return _read_csv(path, str(path), domain)
@@ -84,7 +84,7 @@ def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl
 
 
 def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list[int]:
-    """Raise for the first row that has not as many fields as the header; return the rows that are blank lines."""
+    """Raise for the first row with more or fewer fields than the header; return the rows that are blank lines."""
     blank: list[int] = []
     with io.TextIOWrapper(io.BytesIO(_content(source)), encoding="utf-8-sig", newline="") as lines:
         rows = csv.reader(lines, delimiter=separator)
@@ -133,12 +133,12 @@ def _csv_reason(error: Exception) -> str:
     if "utf-8" in text.lower() or "utf8" in text.lower():
         return NOT_UTF8
     if "unexpected end of file" in text or "deflate" in text:
-        return "its compressed data are damaged or end too early. Copy or make the file again."
+        return "its compressed data are damaged or end too early. Copy or create the file again."
     return f"{_first_line(error)}. Check its quotes and separators."
 
 
 def _refuse_renamed(name: str, columns: list[str]) -> None:
-    """Polars renames a column that occurs twice; we rather say so."""
+    """Polars renames a column that occurs twice; an error is better."""
     for column in columns:
         base, mark, number = column.rpartition("_duplicated_")
         if mark and number.isdecimal() and base in columns:

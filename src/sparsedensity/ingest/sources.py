@@ -32,9 +32,9 @@ class Source:
     n_rows: int
     read: Callable[[Rows | None], Iterator[Column]]
     named: bool = True
-    """Whether the names are the user's own."""
+    """Whether the names were given by the user."""
     integers: NDArray[np.integer[Any]] | None = None
-    """The whole table, where it is an array of whole numbers."""
+    """The whole table, if it is an array of whole numbers."""
     counted: Rows | None = None
     """The rows that count; the type of a column is not read off the others."""
 
@@ -46,11 +46,11 @@ class Source:
         return replace(self, counted=rows)
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Refuse a table whose columns are not these, in this order."""
+        """Raise unless the columns are these, in this order."""
         if self.named and tuple(names) != self.names:
             raise ColumnsError(_name_difference(self.names, tuple(names)))
         if len(names) != len(self.names):
-            raise ColumnsError(f"The table has {len(self.names)} columns where {len(names)} are declared.")
+            raise ColumnsError(f"The table has {len(self.names)} columns, but {len(names)} are declared.")
 
 
 def open_source(X: Any) -> Source:
@@ -93,7 +93,7 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
     if texts and len(texts) < len(columns):
         odd = next(name for name in columns if not isinstance(name, str))
         raise ColumnsError(
-            f"Column names must all be text: {texts[0]!r} is and {odd!r} is not. Rename them, for example with "
+            f"Column names must all be strings: {texts[0]!r} is one, {odd!r} is not. Rename them, for example with "
             "df.columns = df.columns.astype(str)."
         )
     names = tuple(map(str, columns))
@@ -108,7 +108,7 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
 def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
     for row, record in enumerate(records):
         if not isinstance(record, Mapping):
-            raise DataError(f"Row {row} of the list is {record!r} and not a record like the first. Make all one kind.")
+            raise DataError(f"Row {row} of the list is {record!r}, not a record like the first. Give all one form.")
     keys = list(dict.fromkeys(key for record in records for key in record))
     names = tuple(map(str, keys))
     _refuse_twins(names)
@@ -121,7 +121,7 @@ def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    """An array of two dimensions, of objects where the rows mix types."""
+    """An array of two dimensions, of objects if the rows mix types."""
     array: NDArray[Any]
     if isinstance(X, np.ma.MaskedArray) and X.mask.any():
         array = X.data.astype(object)
@@ -132,7 +132,7 @@ def _as_array(X: Any) -> NDArray[Any]:
         try:
             array = np.asarray(X)
         except ValueError:
-            raise DataError("The rows of the list are not of one length. Give every row the same columns.") from None
+            raise DataError("The rows of the list differ in length. Give every row the same columns.") from None
         if array.ndim == 2 and array.dtype.kind in "USO":
             array = np.array([list(row) for row in X], dtype=object).reshape(array.shape)
     if array.dtype.kind == "c" and array.size:
@@ -165,8 +165,8 @@ def _no_table(X: Any) -> str:
     if isinstance(X, str | os.PathLike):
         way_out = "Read the file first, for example with polars.read_csv"
     else:
-        way_out = "Give a data frame, an array of two dimensions or a list of records"
-    return f"Expected 2D array, got 0D array instead: {X!r} is no table. {way_out}."
+        way_out = "Give a data frame, a two-dimensional array or a list of records"
+    return f"Expected 2D array, got 0D array instead: {X!r} is not a table. {way_out}."
 
 
 def _refuse_twins(names: Iterable[Any]) -> None:

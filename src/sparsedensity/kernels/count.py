@@ -14,6 +14,14 @@ def value_weights(codes, weights, rows, start, out):
 
 
 @kernel
+def leaf_value_weights(codes, weights, leaves, start, out):
+    """Add the weight of every row to every value it holds, in the line of its leaf."""
+    for row in range(codes.shape[0]):
+        for feature in range(codes.shape[1]):
+            out[leaves[row], start[feature] + codes[row, feature]] += weights[row]
+
+
+@kernel
 def divide_rows(codes, rows, feature, part, out, filled):
     """Write rows into one run per part, each in its old order; filled[p] is where part p is written next."""
     for i in range(rows.shape[0]):
@@ -28,3 +36,14 @@ def part_sizes(codes, rows, feature, part, out):
     """How many rows go to each part."""
     for i in range(rows.shape[0]):
         out[part[codes[rows[i], feature]]] += 1
+
+
+@kernel
+def pair_weights(codes, weights, rows, start, out):
+    """Add the weight of some rows to every pair of values they hold."""
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for one in range(codes.shape[1]):
+            value = start[one] + codes[row, one]
+            for other in range(codes.shape[1]):
+                out[value, start[other] + codes[row, other]] += weights[row]

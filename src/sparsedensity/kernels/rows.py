@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sparsedensity.kernels import kernel
+from sparsedensity.kernels import inner, kernel
 
 FREE = 0xFFFFFFFF
 """Marks a slot that holds no row; row numbers take 32 bits."""
 
 
-@kernel
+@inner
 def hash_row(codes, row):
     """Mix the codes of one row into 64 bits (FNV-1a, then a finaliser that spreads the high bits)."""
     mixed = np.uint64(14695981039346656037)
@@ -19,7 +19,7 @@ def hash_row(codes, row):
     return mixed ^ (mixed >> np.uint64(29))
 
 
-@kernel
+@inner
 def same_row(left, i, right, j):
     """Whether row i of one table equals row j of another."""
     for feature in range(left.shape[1]):
@@ -28,7 +28,7 @@ def same_row(left, i, right, j):
     return True
 
 
-@kernel
+@inner
 def slot_of(slots, stored, codes, row):
     """The slot that holds this row, or the free slot where it belongs."""
     last = np.uint64(slots.shape[0] - 1)

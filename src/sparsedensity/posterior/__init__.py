@@ -4,13 +4,13 @@ All are frozen objects with one face (:class:`Posterior`): the log posterior of 
 every leaf's probability, and an interval for it.
 """
 
+from sparsedensity.kernels.belief import Uniform, leaf_model
 from sparsedensity.posterior.base import Posterior
 from sparsedensity.posterior.branch_sparse import BranchSparse
-from sparsedensity.posterior.draw_list import draw_list
-from sparsedensity.posterior.draw_tree import draw_tree
 from sparsedensity.posterior.histogram import FullHistogram
 from sparsedensity.posterior.leaf_sparse import LeafSparse
 from sparsedensity.posterior.rule_list import SparseRules, antecedents_by_size
+from sparsedensity.posterior.trees import TreePosterior
 
 __all__ = [
     "BranchSparse",
@@ -18,7 +18,8 @@ __all__ = [
     "LeafSparse",
     "Posterior",
     "SparseRules",
+    "TreePosterior",
+    "Uniform",
     "antecedents_by_size",
-    "draw_list",
-    "draw_tree",
+    "leaf_model",
 ]

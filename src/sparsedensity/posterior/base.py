@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import math
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln
 
 from sparsedensity.errors import ParameterError
 from sparsedensity.table import Floats
 
+LONG_TABLE = 100_000
+
+
+class PriorBound(NamedTuple):
+    """Log priors that bound those of all structures."""
+
+    one_leaf: float
+    """That of the structure of one leaf."""
+    others: float
+    """What that of no other structure exceeds."""
+
 
 class Posterior(Protocol):
     """A belief about structures, given the weight that fell into each leaf."""
 
+    @property
+    def even(self) -> bool:
+        """Whether records are spread evenly in every leaf, so that its weight and volume are all there is to know."""
+
     def log_posterior(self, structure: Any, weights: Floats) -> float:
-        """The log posterior, up to the constant that no structure changes."""
+        """The log posterior, up to the constant that no structure changes.
+
+        If leaves are not even, the weight in each leaf at each value is a third argument.
+        """
 
     def log_probabilities(self, structure: Any, weights: Floats) -> Floats:
         """The log of the posterior mean of every leaf's probability."""
@@ -34,6 +54,11 @@ def check_share(name: str, value: float) -> None:
     """Refuse a number that is not strictly between 0 and 1."""
     if not (_is_number(value) and 0 < value < 1):
         raise ParameterError(name, value, "a number between 0 and 1, both excluded")
+
+
+def log_gammas(x: NDArray[Any]) -> Floats:
+    """Ln Gamma; in tables of a usual length as the C library rounds it, so that a seed keeps its tree."""
+    return gammaln(x) if len(x) > LONG_TABLE else np.array([math.lgamma(value) for value in x.tolist()])
 
 
 def log_volume_terms(weights: Floats, log_volumes: Floats) -> float:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
-from sparsedensity.posterior.base import check_positive, check_share, log_dirichlet, log_volume_terms
+from sparsedensity.domain import Domain
+from sparsedensity.posterior.base import PriorBound, check_positive, check_share
+from sparsedensity.posterior.trees import UNIFORM, Numbers, TreePosterior, splits_with_weights
 from sparsedensity.structures import Tree
 from sparsedensity.table import Floats
 
@@ -16,7 +19,7 @@ DRAWS = 4096
 
 
 @dataclass(frozen=True)
-class BranchSparse:
+class BranchSparse(TreePosterior):
     """Poisson prior on the branches of every node (lambda), a Dirichlet at every inner node (alpha).
 
     ``feature_probability`` (gamma) adds the optional prior on the number of features used.
@@ -25,6 +28,9 @@ class BranchSparse:
     expected_branches: float = 2.0
     pseudocount: float = 2.0
     feature_probability: float | None = None
+    leaf: Any = UNIFORM
+
+    only_leaves = False
 
     def __post_init__(self) -> None:
         check_positive("expected_branches", self.expected_branches)
@@ -32,33 +38,45 @@ class BranchSparse:
         if self.feature_probability is not None:
             check_share("feature_probability", self.feature_probability)
 
-    def log_posterior(self, structure: Tree, weights: Floats) -> float:
-        """Additive over nodes, but for the feature prior."""
-        return (
-            self.log_prior(structure)
-            + math.fsum(log_dirichlet(below, self.pseudocount) for _, below in _inner(structure, weights))
-            + log_volume_terms(weights, structure.log_volumes)
-        )
+    def by_leaves(self, leaves: Numbers, n: float) -> Floats:
+        """-lambda: that of the root, whatever the number of leaves."""
+        return np.full(len(leaves), -float(self.expected_branches))
 
-    def log_prior(self, tree: Tree) -> float:
-        """-lambda for every node, b ln lambda - ln b! for every inner node, and the feature prior."""
-        branches = [len(tree.groups(node)) for node in np.flatnonzero(tree.feature >= 0).tolist()]
-        rate = self.expected_branches
-        nodes = -rate * len(tree.feature)
-        return nodes + math.fsum(b * math.log(rate) - math.lgamma(b + 1) for b in branches) + self.log_features(tree)
+    def by_branches(self, branches: Numbers) -> Floats:
+        """-b lambda for the children, b ln lambda - ln b! for the node, and lnG(b a) - b lnG(a) of its Dirichlet."""
+        rate, a = self.expected_branches, self.pseudocount
+        prior = branches * (math.log(rate) - rate) - gammaln(branches + 1)
+        adds: Floats = prior + gammaln(branches * a) - branches * math.lgamma(a)
+        return adds
 
-    def log_features(self, tree: Tree) -> float:
-        """Ln C(p, d) + d ln g + (p - d) ln (1 - g) for d features used out of p columns; 0 without the option."""
+    def totals(self, branches: Numbers) -> Floats:
+        """A pseudocount for every child."""
+        return branches.astype(np.float64) * self.pseudocount
+
+    def by_features(self, used: Numbers, columns: int) -> Floats | None:
+        """Ln C(p, d) + d ln g + (p - d) ln (1 - g) for d features used out of p columns."""
         g = self.feature_probability
         if g is None:
-            return 0.0
-        p, d = len(tree.domain), len(set(tree.feature[tree.feature >= 0].tolist()))
-        return math.log(math.comb(p, d)) + d * math.log(g) + (p - d) * math.log1p(-g)
+            return None
+        ways = np.array([math.log(math.comb(columns, d)) for d in used.tolist()])
+        logs: Floats = ways + used * math.log(g) + (columns - used) * math.log1p(-g)
+        return logs
+
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """One node, and a root of two branches at least.
+
+        An inner node of b branches makes b - 1 leaves more and so adds b (ln lambda - lambda) - ln b! to the prior:
+        less than 0, and least for b = 2.
+        """
+        rate, columns = self.expected_branches, len(domain)
+        features = self.by_features(np.arange(columns + 1), columns)
+        none, some = (0.0, 0.0) if features is None else (float(features[0]), float(features[1:].max()))
+        return PriorBound(none - rate, some - rate + 2 * (math.log(rate) - rate) - math.log(2))
 
     def log_probabilities(self, structure: Tree, weights: Floats) -> Floats:
         """The product along the path of (n_c + a) / (n_i + b_i a)."""
         logs = np.zeros(len(structure.feature))
-        for children, below in _inner(structure, weights):
+        for children, below in splits_with_weights(structure, weights):
             shares = (below + self.pseudocount) / (below.sum() + len(below) * self.pseudocount)
             logs[children[1:]] = logs[children[0]] + np.log(shares)
         return _by_leaf(structure, logs)
@@ -67,24 +85,11 @@ class BranchSparse:
         """Quantiles of seeded draws of the path product."""
         rng = np.random.default_rng(0)
         logs = np.zeros((len(structure.feature), DRAWS))
-        for children, below in _inner(structure, weights):
+        for children, below in splits_with_weights(structure, weights):
             gammas = _log_gammas((below + self.pseudocount)[:, None], (len(below), DRAWS), rng)
             logs[children[1:]] = logs[children[0]] + gammas - np.logaddexp.reduce(gammas, axis=0)
         tail = (1 - level) / 2
         return np.quantile(np.exp(_by_leaf(structure, logs)), [tail, 1 - tail], axis=1).T
-
-
-def _inner(tree: Tree, weights: Floats) -> Iterator[tuple[list[int], Floats]]:
-    """For every inner node, parents first: the node followed by its children, and the children's weights."""
-    held = np.zeros(len(tree.feature))
-    order = [node.index for node in tree.walk()]
-    for node in reversed(order):
-        number = tree.leaf_number[node]
-        held[node] = weights[number] if number >= 0 else sum(held[child] for child in tree.groups(node))
-    for node in order:
-        if tree.feature[node] >= 0:
-            children = list(tree.groups(node))
-            yield [node, *children], held[children]
 
 
 def _log_gammas(shape: Floats, size: tuple[int, int], rng: np.random.Generator) -> Floats:

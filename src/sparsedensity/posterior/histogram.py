@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import betainc, betaincinv, betaln, gammaln
@@ -18,6 +19,7 @@ class FullHistogram:
     """One Dirichlet over all points of the domain (alpha)."""
 
     pseudocount: float = 1.0
+    even: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive("pseudocount", self.pseudocount)

@@ -4,49 +4,50 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
-from sparsedensity.posterior.base import (
-    beta_intervals,
-    check_positive,
-    log_dirichlet,
-    log_volume_terms,
-    mean_log_probabilities,
-)
+import numpy as np
+
+from sparsedensity.domain import Domain
+from sparsedensity.posterior.base import PriorBound, beta_intervals, check_positive, log_gammas, mean_log_probabilities
+from sparsedensity.posterior.trees import UNIFORM, Numbers, TreePosterior
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats
 
 
 @dataclass(frozen=True)
-class LeafSparse:
+class LeafSparse(TreePosterior):
     """Poisson prior on the number of leaves (lambda), one Dirichlet over all leaves (alpha).
 
-    >>> LeafSparse(expected_leaves=5).log_prior(5) > LeafSparse(expected_leaves=5).log_prior(9)
+    >>> five, nine = LeafSparse(expected_leaves=5).log_prior(np.array([5, 9]))
+    >>> bool(five > nine)
     True
     """
 
     expected_leaves: float = 8.0
     pseudocount: float = 2.0
+    leaf: Any = UNIFORM
 
     def __post_init__(self) -> None:
         check_positive("expected_leaves", self.expected_leaves)
         check_positive("pseudocount", self.pseudocount)
 
-    def log_prior(self, leaves: int) -> float:
+    def log_prior(self, leaves: Numbers) -> Floats:
         """Ln Poisson(K; lambda)."""
-        return -self.expected_leaves + leaves * math.log(self.expected_leaves) - math.lgamma(leaves + 1)
+        log: Floats = -self.expected_leaves + leaves * math.log(self.expected_leaves) - log_gammas(leaves + 1.0)
+        return log
 
-    def log_head(self, leaves: int, n: float) -> float:
-        """All of the log posterior that depends on the number of leaves alone; the rest adds up over leaves."""
+    def by_leaves(self, leaves: Numbers, n: float) -> Floats:
+        """Ln Poisson(K) + lnG(K a) - lnG(n + K a)."""
         a = self.pseudocount
-        return self.log_prior(leaves) + math.lgamma(leaves * a) - math.lgamma(n + leaves * a)
+        heads: Floats = self.log_prior(leaves) + log_gammas(leaves * float(a)) - log_gammas(n + leaves * a)
+        return heads
 
-    def log_posterior(self, structure: Structure, weights: Floats) -> float:
-        """Ln Poisson(K) + ln B(n + a) - ln B(a) - sum n_l ln V_l."""
-        return (
-            self.log_prior(structure.n_leaves)
-            + log_dirichlet(weights, self.pseudocount)
-            + log_volume_terms(weights, structure.log_volumes)
-        )
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """The Poisson of 1, and of the likeliest number from 2 on."""
+        best = min(max(2, math.floor(self.expected_leaves)), most_leaves)
+        one, others = self.log_prior(np.array([1, best])).tolist()
+        return PriorBound(one, others)
 
     def log_probabilities(self, structure: Structure, weights: Floats) -> Floats:
         """Ln (n_l + a) / (n + K a)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
 from sparsedensity.posterior.base import (
     Posterior,
+    PriorBound,
     beta_intervals,
     check_positive,
     log_dirichlet,
@@ -59,8 +60,8 @@ class ListPosterior(Posterior, Protocol):
         For rows of total weight n on a domain of so much volume; whole weights up to the given one are looked up.
         """
 
-    def best_log_prior(self) -> float:
-        """What no list exceeds beyond the likelihood of its rows."""
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """The log prior of the empty list, and what no other list's exceeds."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ class SparseRules:
     pseudocount: float = 1.0
     as_printed: bool = False
     """Drop the Dirichlet constant lnG((m+1) a) - (m+1) lnG(a), as the paper's last line does."""
+
+    even: ClassVar[bool] = True
+    """What a rule leaves over is no box, so records are spread evenly in it,"""
+    bounded: ClassVar[bool] = True
+    """and the term of a leaf is the log of a density."""
 
     def __post_init__(self) -> None:
         check_positive("expected_rules", self.expected_rules)
@@ -153,10 +159,11 @@ class SparseRules:
         of_weight: Floats = gammaln(np.arange(most_weight + 1) + a) - math.lgamma(a)
         return ListTerms(of_length, of_size, of_weight, a, math.lgamma(a))
 
-    def best_log_prior(self) -> float:
-        """The best prior of any length, each rule for free; a dropped Dirichlet constant is given back."""
+    def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
+        """The empty list, and the best length, each rule for free; a dropped Dirichlet constant is given back."""
         rules = np.arange(min(sum(self.antecedents), MOST_COUNTED) + 1.0)
-        return float(np.max(self.log_length(rules) - self._log_dropped(rules + 1)))
+        logs = self.log_length(rules) - self._log_dropped(rules + 1)
+        return PriorBound(float(logs[0]), float(logs.max()))
 
     def _log_dropped(self, leaves: Any) -> Any:
         """The Dirichlet constant of so many leaves, if it is dropped."""

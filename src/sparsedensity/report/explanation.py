@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import TextWrapper
 from typing import Any
 
 from sparsedensity.report import words
@@ -15,7 +17,7 @@ class Change:
 
     column: str
     value: str
-    """What the column would have to be, in words; several values where they do equally well."""
+    """What the column would have to be, in words; several values if they do equally well."""
     log_density: float
     unusualness: float
     gain: float
@@ -24,8 +26,8 @@ class Change:
     def __str__(self) -> str:
         what = f"with {words.printable(self.column)} {self.value}"
         if self.gain == math.inf:
-            return f"{what} it would lie inside, and {words.percent(self.unusualness)} would be more common"
-        return f"{what} it would be {words.from_log(self.gain, 3)} times as dense"
+            return f"{what} it would lie inside the domain, {words.rarity(self.unusualness)}"
+        return f"{what} it would be {words.sayable(self.gain)} times as common"
 
 
 @dataclass(frozen=True)
@@ -45,44 +47,48 @@ class Explanation:
     unknown: tuple[str, object] | None = None
     """The column and the value that put it outside the domain."""
     change: Change | None = None
-    """The single change that would make it most ordinary; ``None`` where no change of one value helps."""
+    """The single change that would make it most ordinary; ``None`` if no change of one value helps."""
 
     def __str__(self) -> str:
-        return f"Row {self.row}: {self.reason}{'' if self.change is None else f' {_capital(str(self.change))}.'}"
+        change = "" if self.change is None else f" {_capital(str(self.change))}."
+        return f"Row {self.row}: {self.reason}{change}"
 
     @property
     def reason(self) -> str:
         """Where the record is and how unusual that is, in words."""
         if self.unknown is not None:
             column, value = self.unknown
-            return f"outside the domain, because {words.printable(column)} is {words.printable(value)}."
-        where = " and ".join(self.path) or "everything"
-        return (
-            f"{where} (leaf {self.leaf}). {100 * self.probability:.3g} % of all records are there, "
-            f"density {words.from_log(self.log_density)}; {100 * self.unusualness:.3g} % of what the model "
-            "expects is more common."
+            return f"outside the domain, because {words.printable(column)} is {words.plain_value(value)}."
+        path = " and ".join(self.path) or "every record"
+        return f"{path} (leaf {self.leaf}: {self.share}). {_capital(words.rarity(self.unusualness))}."
+
+    @property
+    def share(self) -> str:
+        """How much its leaf holds and how dense it is, in words."""
+        return f"{words.percent(self.probability)} of all records, density {words.density(self.log_density)}"
+
+    def card(self, values: Sequence[tuple[str, str]], width: int | None = None) -> str:
+        """For a terminal: its values, how unusual it is, where the model puts it, what would make it most ordinary."""
+        wrap = TextWrapper(
+            words.room(width, 40), subsequent_indent="    ", break_on_hyphens=False, replace_whitespace=False
         )
+        path = ", then ".join(self.path) or "every record"
+        lines = [words.rarity(self.unusualness), f"leaf {self.leaf}: {path}", self.share]
+        if self.unknown is not None:
+            lines = [self.reason]
+        if self.change is not None:
+            lines.append(str(self.change))
+        head = f"Row {self.row}: {', '.join(f'{column} {value}' for column, value in values)}"
+        return "\n".join(map(wrap.fill, [head, *(f"  {line}" for line in lines)]))
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data, for JSON."""
-        change = self.change
-        return {
-            "row": self.row,
-            "leaf": self.leaf,
-            "path": list(self.path),
-            "probability": self.probability,
-            "log_density": self.log_density,
-            "unusualness": self.unusualness,
-            "outside": None if self.unknown is None else {"column": self.unknown[0], "value": self.unknown[1]},
-            "change": None
-            if change is None
-            else {
-                "column": change.column,
-                "value": change.value,
-                "log_density": change.log_density,
-                "unusualness": change.unusualness,
-            },
-        }
+        plain = {**vars(self), "path": list(self.path)}
+        unknown = plain.pop("unknown")
+        plain["outside"] = None if unknown is None else {"column": unknown[0], "value": unknown[1]}
+        change = plain.pop("change")
+        plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
+        return plain
 
 
 def _capital(text: str) -> str:

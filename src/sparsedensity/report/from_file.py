@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,34 +13,25 @@ import numpy as np
 
 from sparsedensity.density import Density
 from sparsedensity.errors import SparseDensityError
-from sparsedensity.report import model, words
+from sparsedensity.report import model
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.report.search_summary import search_facts, search_in_words
 from sparsedensity.structures import Cells, files
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SavedModel:
     """What a model file says, under the names that a fitted model has."""
 
     kind: str
-    search_: Any = field(repr=False)
+    search_: Any
+    log_posterior_: float
     n_leaves_: int | float
-    leaves_: tuple[Leaf, ...] = field(repr=False)
-    shown: Report = field(repr=False)
-
-    @property
-    def log_posterior_(self) -> float:
-        """The log posterior of the structure."""
-        return float(self.search_.log_posterior)
-
-    def report(self) -> Report:
-        """Plain data about the model, for renderers."""
-        return self.shown
+    leaves_: tuple[Leaf, ...]
+    report: Callable[[], Report]
 
 
 def read(path: str | os.PathLike[str]) -> SavedModel | None:
-    """Read a model file; ``None`` where it must be loaded in full to be shown, or to say what is wrong with it."""
+    """Read a model file; ``None`` if it must be loaded in full to be shown, or to say what is wrong with it."""
     document = files.read_document(path)
     try:
         return _saved(document)
@@ -53,24 +45,9 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
     search = SimpleNamespace(**document["search"])
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
-    weight = float(weights.sum())
-    rows = f"total weight {words.count(weight)}" if document["weighted"] else words.counted(weight, "row", "rows")
-    facts = (
-        ("Data", f"{rows}, {words.counted(len(domain), 'column', 'columns')}"),
-        ("Log posterior", f"{search.log_posterior:,.2f}"),
-        ("Search", search_in_words(search, structure)),
-    )
-    report = Report(
-        document["title"],
-        facts,
-        model.lines_of(structure),
-        leaves,
-        model.features_of(domain),
-        structure,
-        search_facts(search, structure),
-    )
+    report = model.report_of(document["title"], leaves, structure, search, weighted=document["weighted"])
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
-    return SavedModel(str(document["model"]), search, size, leaves, report)
+    return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
 
 
 def _numbers(leaves: list[dict[str, Any]], count: int) -> tuple[Any, Any, Any]:

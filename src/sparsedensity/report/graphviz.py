@@ -21,8 +21,8 @@ def render(report: Report) -> str:
         if spot.leaf is not None:
             look = f', fillcolor="{LIGHT[shade(spot.shade)]}", fontcolor=white, color="{LIGHT[shade(spot.shade)]}"'
         numbers = [f"{column.title} {cell.text}" for column, cell in zip(picture.columns, spot.cells, strict=False)]
-        shown = [spot.text] if spot.parent is None or not numbers else numbers if spot.leaf is not None else numbers[:1]
-        lines.append(f"  n{i} [label={_quoted(*shown)}{look}];")
+        label = [spot.text] if spot.parent is None or not numbers else numbers if spot.leaf is not None else numbers[:1]
+        lines.append(f"  n{i} [label={_quoted(*label)}{look}];")
         if spot.parent is not None:
             width = max(1.0, 8 * spot.share)
             lines.append(f"  n{spot.parent} -> n{i} [label={_quoted(spot.text)}, penwidth={width:.2f}];")

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from heapq import nlargest, nsmallest
 from importlib.resources import files
@@ -18,7 +17,7 @@ from sparsedensity.report import path_svg, svg, words
 from sparsedensity.report.evidence import Score
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.page_data import page_data
-from sparsedensity.report.picture import Picture, dense_text, picture_of
+from sparsedensity.report.picture import picture_of
 from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
 
 NAMED_LEAVES = 5
@@ -28,20 +27,11 @@ MOST_ROWS = 120
 """Of larger trees the smallest branches are one row each, so that the page stays below a megabyte."""
 
 
-@dataclass(frozen=True)
-class ScoreRow:
-    """A held-out score as it is shown: the number, and the model's density relative to it."""
-
-    name: str
-    number: str
-    error: str
-    words: str
-
-
 def render(report: Report) -> str:
     """The page about a model."""
     picture = picture_of(report, MOST_ROWS)
-    shown = [leaf for leaf in report.leaves if leaf.volume > 0 and leaf.probability > 0]
+    possible = [leaf for leaf in report.leaves if leaf.volume > 0 and leaf.probability > 0]
+    rarest = nsmallest(NAMED_LEAVES, possible, key=lambda leaf: leaf.log_density)
     evidence = report.evidence
     path = None if evidence is None else evidence.path
     return fill(
@@ -51,14 +41,14 @@ def render(report: Report) -> str:
         form=picture.form if len(report.leaves) > 1 else "cells",
         evidence=evidence,
         picture=svg.markup(picture, Style(title=False, foldable=True)),
-        narrow=svg.markup(_narrow(picture), NARROW),
+        narrow=svg.markup(picture.narrow(), NARROW),
         chart=None if path is None or len(path) < 2 else Markup(path_svg.render(path)),  # noqa: S704
         path=path,
-        common=nlargest(NAMED_LEAVES, shown, key=lambda leaf: leaf.probability),
-        densest=max(shown, key=lambda leaf: leaf.log_density, default=None),
-        rarest=nsmallest(NAMED_LEAVES, shown, key=lambda leaf: leaf.log_density),
-        contrast=_contrast(shown),
-        scores=_score_rows(evidence.scores) if evidence is not None else [],
+        common=nlargest(NAMED_LEAVES, possible, key=lambda leaf: leaf.probability),
+        densest=max(possible, key=lambda leaf: leaf.log_density, default=None),
+        rarest=rarest,
+        spread=_spread(report, rarest[0]) if rarest else "",
+        contrast=_contrast(possible),
         data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
     )
 
@@ -71,8 +61,8 @@ def fill(template: str, **context: object) -> str:
 def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **context: object) -> str:
     """A page from the text of its template, with the colours, styles and script inside."""
     environment = Environment(loader=FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": words.percent, "count": words.count, "dense": dense_text, "brief": _brief}
-    environment.filters |= filters
+    environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
+    environment.filters |= {"rarity": words.rarity, "brief": _brief, "finite": _finite, "ratio": _ratio, **filters}
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(
@@ -93,46 +83,46 @@ def _colours() -> str:
     return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
 
-def _narrow(picture: Picture) -> Picture:
-    """The picture for a phone: probability and density only."""
-    spots = tuple(replace(spot, cells=spot.cells[:2]) for spot in picture.spots)
-    return replace(picture, spots=spots, columns=picture.columns[:2])
-
-
 def _brief(leaf: Leaf) -> str:
     """The first few conditions of a leaf."""
-    shown = [str(condition) for condition in leaf.conditions[:NAMED_CONDITIONS]]
-    more = len(leaf.conditions) - len(shown)
-    return str(leaf) if not more else f"{', '.join(shown)} and {words.counted(more, 'condition', 'conditions')} more"
+    more = len(leaf.conditions) - NAMED_CONDITIONS
+    if more <= 0:
+        return str(leaf)
+    some = ", ".join(map(str, leaf.conditions[:NAMED_CONDITIONS]))
+    return f"{some} and {words.counted(more, 'more condition', 'more conditions')}"
+
+
+def _spread(report: Report, leaf: Leaf) -> str:
+    """Over how much the records of a leaf are spread; a volume counts records if no column is a number with a width."""
+    if leaf.log_volume < 1e-9 or report.structure is None:
+        return ""
+    counts = all(feature.kind != "continuous" for feature in report.structure.domain)
+    size = words.sayable(leaf.log_volume)
+    return f"spread over {size} possible records" if counts else f"spread over a volume of {size}"
 
 
 def _contrast(leaves: list[Leaf]) -> str:
     """How many times denser the densest leaf is than the rarest."""
     logs = [leaf.log_density for leaf in leaves]
-    return words.from_log(max(logs) - min(logs), 3) if logs else ""
+    return words.sayable(max(logs) - min(logs)) if logs else ""
 
 
-def _score_rows(scores: tuple[Score, ...]) -> list[ScoreRow]:
-    """Scores beside the model's own, which comes first."""
-    return [
-        ScoreRow(
-            score.name,
-            f"{score.held_out:.4f}" if math.isfinite(score.held_out) else "−∞",
-            f"{score.error:.4f}" if math.isfinite(score.error) else "",
-            "" if score is scores[0] else _ratio(scores[0].held_out - score.held_out),
-        )
-        for score in scores
-    ]
+def _finite(score: float) -> str:
+    return f"{score:.4f}" if math.isfinite(score) else ""
 
 
-def _ratio(gain: float) -> str:
+def _ratio(score: Score, model: Score) -> str:
+    """The density that a model gives to new records beside that of another way to estimate it."""
+    if score is model:
+        return ""
+    gain = model.held_out - score.held_out
     if not math.isfinite(gain):
         return "one of the two gives a held-out record density 0"
     if abs(gain) < 0.005:
         return "about as good as this model"
-    times = words.from_log(abs(gain), 3)
+    times = words.sayable(abs(gain))
     return (
-        f"this model gives a new record {times} times its density"
+        f"this model gives new records {times} times that density"
         if gain > 0
-        else f"{times} times this model's density"
+        else f"{times} times the density that this model gives"
     )

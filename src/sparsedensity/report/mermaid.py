@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparsedensity.report.model import Report
-from sparsedensity.report.picture import Picture, Spot, picture_of
+from sparsedensity.report.picture import Spot, picture_of
 from sparsedensity.report.style import LIGHT, SHADES, shade
 
 
@@ -15,32 +15,21 @@ def render(report: Report) -> str:
         shape = f'(["{_label(spot)}"])' if picture.is_row(i) else f'["{_label(spot)}"]'
         lines.append(f"  n{i}{shape}")
         if spot.parent is not None:
-            lines.append(f'  n{_above(picture, i)} -->|"{_text(spot.text)}"| n{i}')
+            lines.append(f'  n{spot.parent} -->|"{_text(spot.text)}"| n{i}')
     for n in range(SHADES):
-        ones = [
-            f"n{i}"
-            for i, spot in enumerate(picture.spots)
-            if spot.leaf is not None and shade(spot.shade) == f"shade{n}"
-        ]
-        if ones:
-            lines.append(f"  classDef s{n} fill:{LIGHT[f'shade{n}']},color:#fff,stroke:none")
-            lines.append(f"  class {','.join(ones)} s{n}")
+        colour = f"shade{n}"
+        leaves = [i for i, spot in enumerate(picture.spots) if spot.leaf is not None and shade(spot.shade) == colour]
+        if leaves:
+            lines.append(f"  classDef s{n} fill:{LIGHT[colour]},color:#fff,stroke:none")
+            lines.append(f"  class {','.join(f'n{i}' for i in leaves)} s{n}")
     return "\n".join(lines) + "\n"
 
 
-def _above(picture: Picture, spot: int) -> int:
-    parent = picture.spots[spot].parent
-    assert parent is not None
-    return parent
-
-
 def _label(spot: Spot) -> str:
-    if spot.parent is None and spot.leaf is None:
-        return _text(spot.text)
-    if not spot.cells:
+    if not spot.cells or (spot.parent is None and spot.leaf is None):
         return _text(spot.text)
     probability, density = (cell.text for cell in spot.cells[:2])
-    return _text(f"{probability}, density {density}") if spot.leaf is not None else _text(probability)
+    return _text(f"{probability}, density {density}" if spot.leaf is not None else probability)
 
 
 def _text(text: str) -> str:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from sparsedensity.density import Density
-from sparsedensity.domain import Domain, Value
+from sparsedensity.domain import Domain, Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
+from sparsedensity.report.search_summary import search_facts, search_in_words
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
 
 
 @dataclass(frozen=True)
-class Condition:
+class LeafCondition:
     """One feature and the values it may take."""
 
     feature: str
@@ -35,7 +37,7 @@ class Leaf:
     """A bin of the model: where it is, how much is in it, and how dense that is."""
 
     number: int
-    conditions: tuple[Condition, ...]
+    conditions: tuple[LeafCondition, ...]
     weight: float
     """The weight of the training rows in it."""
     probability: float
@@ -54,15 +56,27 @@ class Leaf:
 
     @property
     def volume(self) -> float:
-        """The volume; infinite where it does not fit a float."""
+        """The volume; infinite if it does not fit a float."""
         return math.exp(self.log_volume) if self.log_volume < 709 else math.inf
+
+    def as_dict(self) -> dict[str, Any]:
+        """The leaf as plain data, for JSON."""
+        return {
+            "leaf": self.number,
+            "conditions": [str(condition) for condition in self.conditions],
+            "weight": self.weight,
+            "probability": self.probability,
+            "interval": list(self.interval),
+            "density": self.density,
+            "log_volume": self.log_volume if math.isfinite(self.log_volume) else None,
+        }
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions)) or "everything else"
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """One line of a model as it is read from the top."""
 
     text: str
@@ -71,7 +85,7 @@ class Line:
     last: tuple[bool, ...] = ()
     """For this line and every line above it in the tree: whether it is the last of its siblings."""
     full: str = ""
-    """The text with every value named, where the text is shortened or says what the values are not."""
+    """The text with every value named, if the text is shortened or says what the values are not."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,7 @@ class Report:
 
     title: str
     facts: tuple[tuple[str, str], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     leaves: tuple[Leaf, ...] = field(repr=False)
     features: tuple[tuple[str, str, str], ...] = field(repr=False)
     """Name, kind and values of every feature, in words."""
@@ -89,7 +103,32 @@ class Report:
     search: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """How the model was found, in words."""
     evidence: Evidence | None = field(default=None, repr=False)
-    """What a table says about the model, where one was at hand."""
+    """What a table says about the model, if one was at hand."""
+    weight_name: str = "rows"
+    """What the weight of a leaf is called: rows, or weight if the table was weighted."""
+
+
+def report_of(
+    title: str, leaves: tuple[Leaf, ...], structure: Structure, search: Any, *, weighted: bool, posterior: Any = None
+) -> Report:
+    """The report of a fitted or saved model; `search` is what it says about its search."""
+    domain, weight_name = structure.domain, "weight" if weighted else "rows"
+    rows = words.amount(math.fsum(leaf.weight for leaf in leaves), weight_name)
+    facts = (
+        ("Data", f"{rows}, {words.counted(len(domain), 'column', 'columns')}"),
+        ("Log posterior", f"{search.log_posterior:,.2f}"),
+        ("Search", search_in_words(search, structure)),
+    )
+    return Report(
+        title,
+        facts,
+        lines_of(structure),
+        leaves,
+        features_of(domain),
+        structure,
+        search_facts(search, structure, posterior),
+        weight_name=weight_name,
+    )
 
 
 def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
@@ -99,7 +138,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
     return tuple(
         Leaf(
             number=i,
-            conditions=conditions,
+            conditions=_leaf_conditions(structure, i),
             weight=float(density.weights[i]),
             probability=float(density.probabilities[i]),
             log_volume=float(volumes[i]),
@@ -107,11 +146,11 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
             unusualness=float(density.unusualness[i]),
         )
-        for i, conditions in enumerate(_conditions(structure))
+        for i in range(structure.n_leaves)
     )
 
 
-def lines_of(structure: Structure, at_most: int = 30) -> tuple[Line, ...]:
+def lines_of(structure: Structure, at_most: int = 30) -> tuple[TextLine, ...]:
     """A structure line by line. Of a full histogram only the first cells are shown."""
     match structure:
         case Tree() as tree:
@@ -132,104 +171,80 @@ def features_of(domain: Domain) -> tuple[tuple[str, str, str], ...]:
 
 
 def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
-    """The way to one leaf, a phrase a step."""
-    if isinstance(structure, Tree):
-        above: list[Node] = []
-        for node in structure.walk():
-            del above[node.depth :]
-            above.append(node)
-            if node.is_leaf and node.number == leaf:
-                pairs = itertools.pairwise(above)
-                return tuple(_branch(parent, child) for parent, child in pairs)
-    return conditions_in_words(structure, leaf)
+    """The way to one leaf, one phrase per step."""
+    if not isinstance(structure, Tree):
+        return conditions_in_words(structure, leaf)
+    path: list[Node] = []
+    for node in structure.walk():
+        path[node.depth :] = [node]
+        if node.is_leaf and node.number == leaf:
+            break
+    return tuple(words.condition(*_branch(parent, child)) for parent, child in pairwise(path))
 
 
 def conditions_in_words(structure: Structure, leaf: int) -> tuple[str, ...]:
-    """What makes a record belong to one leaf; for a rule list also that no rule above takes it."""
-    own = tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
+    """What makes a record belong to one leaf; for a rule list also that no earlier rule applies."""
+    conditions = tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
     if not isinstance(structure, RuleList) or leaf == 0:
-        return own
-    above = words.counted(leaf, "rule", "rules")
-    return ("no rule applies",) if leaf == structure.n_rules else (f"not taken by the {above} above", *own)
+        return conditions
+    if leaf == structure.n_rules:
+        return ("no rule applies",)
+    earlier = "rule 1 does" if leaf == 1 else f"rules 1 {'and' if leaf == 2 else 'to'} {leaf} do"
+    return (f"{earlier} not apply", *conditions)
 
 
-def _tree_lines(tree: Tree) -> Iterator[Line]:
+def _tree_lines(tree: Tree) -> Iterator[TextLine]:
     if tree.n_leaves == 1:
-        yield Line("everything", leaf=0)
+        yield TextLine("everything", leaf=0)
         return
-    stack: list[tuple[Node, Node, tuple[bool, ...]]] = []
-    _push(stack, tree.root(), ())
-    while stack:
-        parent, node, last = stack.pop()
-        yield Line(_branch(parent, node), node.number if node.is_leaf else None, last, _spelt_out(parent, node))
-        _push(stack, node, last)
+    path: list[Node] = []
+    last: list[bool] = []
+    for node in tree.walk():
+        path[node.depth :] = [node]
+        if node.depth:
+            feature, group, among = _branch(path[-2], node)
+            last[node.depth - 1 :] = [node.index == list(tree.groups(path[-2].index))[-1]]
+            text, full = words.condition(feature, group, among), words.spelt_out(feature, group)
+            yield TextLine(text, node.number if node.is_leaf else None, tuple(last), full)
 
 
-def _push(stack: list[tuple[Node, Node, tuple[bool, ...]]], node: Node, last: tuple[bool, ...]) -> None:
-    children = node.children
-    stack.extend((node, child, (*last, child is children[-1])) for child in reversed(children))
-
-
-def _branch(parent: Node, child: Node) -> str:
+def _branch(parent: Node, child: Node) -> tuple[Feature, frozenset[int], frozenset[int]]:
+    """The feature of a branch, the values that take it, and those that could."""
     assert parent.feature is not None
     assert child.group is not None
-    return words.condition(parent.tree.domain[parent.feature], child.group, parent.region.allowed[parent.feature])
+    return parent.tree.domain[parent.feature], child.group, parent.region.allowed[parent.feature]
 
 
-def _spelt_out(parent: Node, child: Node) -> str:
-    assert parent.feature is not None
-    assert child.group is not None
-    return words.spelt_out(parent.tree.domain[parent.feature], child.group)
-
-
-def _rule_lines(rules: RuleList) -> Iterator[Line]:
+def _rule_lines(rules: RuleList) -> Iterator[TextLine]:
     for i in range(rules.n_rules):
         phrase = " and ".join(map(str, _leaf_conditions(rules, i)))
         full = " and ".join(words.spelt_out(rules.domain[c.feature], range(c.low, c.high + 1)) for c in rules.rules[i])
-        yield Line(f"{'else ' * (i > 0)}if {phrase}", i, full=full)
-    yield Line("else" if rules.n_rules else "everything", rules.n_rules)
+        yield TextLine(f"{'else ' * (i > 0)}if {phrase}", i, full=full)
+    yield TextLine("else" if rules.n_rules else "everything", rules.n_rules)
 
 
-def _cell_lines(cells: Cells, at_most: int) -> Iterator[Line]:
+def _cell_lines(cells: Cells, at_most: int) -> Iterator[TextLine]:
     occupied = cells.n_leaves - 1
     for i in range(min(occupied, at_most)):
-        yield Line(" and ".join(map(str, _leaf_conditions(cells, i))), i)
+        yield TextLine(" and ".join(map(str, _leaf_conditions(cells, i))), i)
     if occupied > at_most:
-        yield Line(f"… and {occupied - at_most:,} more occupied points")
+        yield TextLine(f"… and {occupied - at_most:,} more occupied points")
     if cells.log_empty > -math.inf:
-        yield Line("every other point", occupied)
+        yield TextLine("every other point", occupied)
 
 
-def _conditions(structure: Structure) -> Iterator[tuple[Condition, ...]]:
-    if isinstance(structure, Tree):
-        for region in structure.regions:
-            yield _region_conditions(structure.domain, region.allowed)
-    else:
-        for leaf in range(structure.n_leaves):
-            yield _leaf_conditions(structure, leaf)
-
-
-def _leaf_conditions(structure: Structure, leaf: int) -> tuple[Condition, ...]:
+def _leaf_conditions(structure: Structure, leaf: int) -> tuple[LeafCondition, ...]:
+    domain = structure.domain
+    allowed: list[tuple[Feature, Sequence[int]]] = []
     match structure:
-        case Tree() as tree:
-            return _region_conditions(tree.domain, tree.regions[leaf].allowed)
-        case RuleList() as rules if leaf < rules.n_rules:
-            ranges = [(feature, range(low, high + 1)) for feature, low, high in rules.rules[leaf]]
-            return tuple(_condition(rules.domain, feature, codes) for feature, codes in ranges)
-        case Cells() as cells if leaf < len(cells.codes):
-            codes = cells.codes[leaf].tolist()
-            return tuple(_condition(cells.domain, feature, [code]) for feature, code in enumerate(codes))
-    return ()
-
-
-def _region_conditions(domain: Domain, allowed: Sequence[frozenset[int]]) -> tuple[Condition, ...]:
+        case Tree():
+            sides = zip(domain, structure.regions[leaf].allowed, strict=True)
+            allowed = [(feature, sorted(codes)) for feature, codes in sides if len(codes) < feature.size]
+        case RuleList() if leaf < structure.n_rules:
+            allowed = [(domain[feature], range(low, high + 1)) for feature, low, high in structure.rules[leaf]]
+        case Cells() if leaf < len(structure.codes):
+            allowed = [(feature, [code]) for feature, code in zip(domain, structure.codes[leaf].tolist(), strict=True)]
     return tuple(
-        _condition(domain, feature, sorted(codes))
-        for feature, codes in enumerate(allowed)
-        if len(codes) < domain.sizes[feature]
+        LeafCondition(feature.name, tuple(feature.values[code] for code in codes), words.condition(feature, codes))
+        for feature, codes in allowed
     )
-
-
-def _condition(domain: Domain, feature: int, codes: Sequence[int]) -> Condition:
-    of = domain[feature]
-    return Condition(of.name, tuple(of.values[code] for code in codes), words.condition(of, codes))

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsedensity.domain import Domain, Feature
+from sparsedensity.domain import Domain
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, conditions_in_words
-from sparsedensity.report.picture import dense_text
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
 
@@ -21,20 +20,20 @@ MOST_CHOICES = 200
 MOST_LEAVES = 2000
 MOST_TEXT = 250_000
 FEW_CONDITIONS = 4
-"""Where all conditions of all leaves are more text than a page should hold, only the first of each are told."""
+"""If all conditions of all leaves are more text than a page should hold, only the first of each are listed."""
 SPECIAL_COLUMNS = 8
 SPECIAL_VALUES = 5
 """Of a leaf, the columns that differ most from all records are shown, with their most frequent values."""
 MOST_SPECIAL = 1000
-"""Where there are many leaves, fewer columns of each, so that the page stays small."""
+"""With many leaves, fewer columns of each, so that the page stays small."""
 
 
 def page_data(report: Report) -> str:
     """Everything as JSON that may stand inside a script element."""
     structure = report.structure
-    known = structure is not None and len(report.leaves) <= MOST_LEAVES
     data: dict[str, Any] = {"leaves": [], "features": [], "structure": None, "special": []}
-    if known and structure is not None:
+    data["weight"] = report.weight_name
+    if structure is not None and len(report.leaves) <= MOST_LEAVES:
         data["leaves"] = _leaves(structure, report.leaves)
         if sum(structure.domain.sizes) <= MOST_LEAVES or not isinstance(structure, Cells):
             data["features"] = [_feature(structure, i) for i in range(len(structure.domain))]
@@ -47,25 +46,29 @@ def page_data(report: Report) -> str:
 
 def _leaves(structure: Structure, leaves: tuple[Leaf, ...]) -> list[dict[str, Any]]:
     conditions = [conditions_in_words(structure, leaf.number) for leaf in leaves]
-    if sum(len(text) for own in conditions for text in own) > MOST_TEXT:
-        conditions = [_first(own) for own in conditions]
-    return [_leaf(leaf, own) for leaf, own in zip(leaves, conditions, strict=True)]
+    if sum(len(text) for texts in conditions for text in texts) > MOST_TEXT:
+        conditions = [_first(texts) for texts in conditions]
+    return [_leaf_in_words(leaf, texts) for leaf, texts in zip(leaves, conditions, strict=True)]
 
 
 def _first(conditions: tuple[str, ...]) -> tuple[str, ...]:
     more = len(conditions) - FEW_CONDITIONS
-    return conditions if more <= 0 else (*conditions[:FEW_CONDITIONS], words.counted(more, "condition", "conditions"))
+    if more <= 0:
+        return conditions
+    return (*conditions[:FEW_CONDITIONS], words.counted(more, "more condition", "more conditions"))
 
 
-def _leaf(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
+def _leaf_in_words(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
+    """What a page says about a leaf, and the numbers it ranks and places records by."""
     low, high = leaf.interval
     return {
         "conditions": conditions,
         "probability": words.percent(leaf.probability),
         "interval": f"{words.percent(low)} to {words.percent(high)}",
-        "density": dense_text(leaf.log_density),
-        "volume": words.from_log(leaf.log_volume),
-        "count": words.count(leaf.weight),
+        "density": words.density(leaf.log_density),
+        "volume": words.sayable(leaf.log_volume) if leaf.log_volume > -math.inf else "0",
+        "weight": words.count(leaf.weight),
+        "rarity": words.rarity(leaf.unusualness),
         "unusual": round(leaf.unusualness, 6),
         "log": None if leaf.log_density == -math.inf else round(leaf.log_density, 9),
     }
@@ -73,14 +76,11 @@ def _leaf(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
 
 def _feature(structure: Structure, i: int) -> dict[str, Any]:
     feature = structure.domain[i]
-    own: dict[str, Any] = {"name": words.printable(feature.name), "missing": feature.missing, "size": feature.size}
+    field: dict[str, Any] = {"name": words.printable(feature.name), "missing": feature.missing, "size": feature.size}
     if feature.kind == "continuous" and len(feature.known) > 0:
-        ends = feature.edges
-        own |= {"edges": ends.tolist(), "integer": feature.integer}
-        return own
+        return field | {"edges": feature.edges.tolist(), "integer": feature.integer}
     groups = _alike(structure, i) if feature.size > MOST_CHOICES else [[code] for code in range(feature.size)]
-    own["choices"] = [[group[0], words.some_values(feature, group)] for group in groups]
-    return own
+    return field | {"choices": [[group[0], words.some_values(feature, group)] for group in groups]}
 
 
 def _alike(structure: Structure, i: int) -> list[list[int]]:
@@ -97,8 +97,8 @@ def _treatment(structure: Structure, i: int, code: int) -> Hashable:
             places = tree.offset[tree.feature == i]
             return tuple(tree.child[places + code].tolist())
         case RuleList() as rules:
-            own = rules.feature == i
-            return tuple(((rules.low[own] <= code) & (code <= rules.high[own])).tolist())
+            here = rules.feature == i
+            return tuple(((rules.low[here] <= code) & (code <= rules.high[here])).tolist())
     return code
 
 
@@ -118,28 +118,28 @@ def _special(domain: Domain, weights: Floats) -> list[list[Any]]:
     """For every leaf the columns whose values differ most from those of all records."""
     overall = _shares(domain, weights.sum(axis=0, keepdims=True))[0]
     most = max(1, min(SPECIAL_COLUMNS, MOST_SPECIAL // len(weights)))
-    return [[] if not own.any() else _special_columns(domain, own, overall, most) for own in _shares(domain, weights)]
+    return [
+        _special_columns(domain, shares, overall, most) if shares.any() else [] for shares in _shares(domain, weights)
+    ]
 
 
-def _special_columns(domain: Domain, own: Floats, overall: Floats, most: int) -> list[Any]:
-    distances = np.add.reduceat(np.abs(own - overall), domain.starts[:-1])
+def _special_columns(domain: Domain, shares: Floats, overall: Floats, most: int) -> list[Any]:
+    distances = np.add.reduceat(np.abs(shares - overall), domain.starts[:-1])
     columns = [int(i) for i in np.argsort(-distances, kind="stable")[:most]]
-    return [[words.printable(domain[i].name), _special_values(domain, i, own, overall)] for i in columns]
+    return [[words.printable(domain[i].name), _special_values(domain, i, shares, overall)] for i in columns]
 
 
-def _special_values(domain: Domain, i: int, own: Floats, overall: Floats) -> list[Any]:
+def _special_values(domain: Domain, i: int, shares: Floats, overall: Floats) -> list[Any]:
+    """The most frequent values of a column in a leaf: the label, its share there, and its share of all records."""
     start, feature = int(domain.starts[i]), domain[i]
-    codes = np.argsort(-own[domain.span(i)], kind="stable")[:SPECIAL_VALUES]
-    return [_value(feature, int(code), own[start + code], overall[start + code]) for code in codes]
-
-
-def _value(feature: Feature, code: int, own: float, overall: float) -> list[Any]:
-    label = words.one_value(feature, feature.values[code], 30)
-    return [label, round(float(own), 4), round(float(overall), 4)]
+    codes = np.argsort(-shares[domain.span(i)], kind="stable")[:SPECIAL_VALUES].tolist()
+    labels = [words.one_value(feature, feature.values[code], 30) for code in codes]
+    pairs = [(shares[start + code], overall[start + code]) for code in codes]
+    return [[label, *(round(float(share), 4) for share in pair)] for label, pair in zip(labels, pairs, strict=True)]
 
 
 def _shares(domain: Domain, weights: Floats) -> Floats:
-    """Weights by value as shares within each feature; 0 where there is no weight."""
+    """Weights by value as shares within each feature; 0 if there is no weight."""
     totals = np.repeat(np.add.reduceat(weights, domain.starts[:-1], axis=1), domain.sizes, axis=1)
     shares: Floats = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
     return shares

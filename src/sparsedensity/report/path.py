@@ -1,4 +1,4 @@
-"""The sparsity path: what every leaf more buys, as data, as text and as a plot."""
+"""The sparsity path: what each extra leaf buys, as data, as text and as a plot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from sparsedensity.errors import DataError
 from sparsedensity.extras import need
 from sparsedensity.report import words
+from sparsedensity.report.axes import span
 
 BAR = 30
 
@@ -54,7 +55,7 @@ class SparsityPath:
         for point in self.points:
             if point.size == size:
                 return point
-        raise DataError(f"No structure with {size} {self.unit} was found. Found: {_ranges(self.sizes)}.")
+        raise DataError(f"No model with {size} {self.unit} was found. Found: {_ranges(self.sizes)}.")
 
     @property
     def most_probable(self) -> PathPoint:
@@ -76,14 +77,9 @@ class SparsityPath:
     def to_text(self) -> str:
         """The path as a table, the choices marked."""
         crossed = self.points[0].held_out is not None
-        marks = {self.most_probable.size: "highest log posterior"}
-        if crossed:
-            for point, word in ((self.best, "best held out"), (self.simplest, "simplest within one error")):
-                marks[point.size] = ", ".join(filter(None, [marks.get(point.size, ""), word]))
-        shown = [p.held_out if p.held_out is not None else p.log_likelihood for p in self.points]
-        low, high = min(filter(math.isfinite, shown), default=0.0), max(shown)
+        low, high = span(_value(point) for point in self.points)
         heads = [self.unit, "log posterior", "per row", *(["held out", "+-"] if crossed else []), ""]
-        rows = [self._row(p, low, high, marks.get(p.size, "")) for p in self.points]
+        rows = [_row(point, low, high, self._marks(point, crossed)) for point in self.points]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         return "\n".join(
             "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row[:-1], widths, strict=False)), row[-1]]).rstrip()
@@ -99,7 +95,7 @@ class SparsityPath:
         if self.points[0].held_out is not None:
             held = [p.held_out for p in self.points]
             ax.errorbar(self.sizes, held, [p.held_out_error for p in self.points], color="#3b7ab8", label="held out")
-            for point, word in ((self.best, "best held out"), (self.simplest, "within one error")):
+            for point, word in ((self.best, "best held out"), (self.simplest, "within one standard error")):
                 ax.axvline(point.size, color="#d98324", linewidth=1, linestyle="--")
                 where = {"rotation": 90, "ha": "right", "va": "bottom", "transform": ax.get_xaxis_transform()}
                 ax.text(point.size, 0.04, f"{word}: {point.size}", color="#9a5a12", **where)
@@ -112,19 +108,29 @@ class SparsityPath:
         return self.to_text()
 
     def _crossed(self) -> tuple[PathPoint, ...]:
-        found = tuple(point for point in self.points if point.held_out is not None)
-        if not found:
+        crossed = tuple(point for point in self.points if point.held_out is not None)
+        if not crossed:
             raise DataError("The path was not cross-validated: ask for it with cv=5.")
-        return found
+        return crossed
 
-    def _row(self, point: PathPoint, low: float, high: float, mark: str) -> list[str]:
-        value = point.held_out if point.held_out is not None else point.log_likelihood
-        share = (value - low) / (high - low) if high > low and math.isfinite(value) else float(high == low)
-        bar = "█" * max(1, round(BAR * share))
-        cells = [str(point.size), f"{point.log_posterior:,.2f}", f"{point.log_likelihood:.4f}"]
-        if point.held_out is not None:
-            cells += [f"{point.held_out:.4f}", f"{point.held_out_error or 0.0:.4f}"]
-        return [*cells, f"{bar} {mark}".rstrip()]
+    def _marks(self, point: PathPoint, crossed: bool) -> str:
+        choices = [(self.most_probable, "highest log posterior")]
+        if crossed:
+            choices += [(self.best, "best held out"), (self.simplest, "smallest within one standard error")]
+        return ", ".join(mark for chosen, mark in choices if chosen is point)
+
+
+def _value(point: PathPoint) -> float:
+    return point.log_likelihood if point.held_out is None else point.held_out
+
+
+def _row(point: PathPoint, low: float, high: float, mark: str) -> list[str]:
+    share = (_value(point) - low) / (high - low) if math.isfinite(_value(point)) else 0.0
+    bar = "█" * max(1, round(BAR * share))
+    cells = [str(point.size), f"{point.log_posterior:,.2f}", f"{point.log_likelihood:.4f}"]
+    if point.held_out is not None:
+        cells += [f"{point.held_out:.4f}", f"{point.held_out_error or 0.0:.4f}"]
+    return [*cells, f"{bar} {mark}".rstrip()]
 
 
 def _ranges(sizes: tuple[int, ...]) -> str:

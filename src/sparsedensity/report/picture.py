@@ -16,7 +16,8 @@ from typing import Literal
 import numpy as np
 
 from sparsedensity.report import words
-from sparsedensity.report.model import Leaf, Line, Report
+from sparsedensity.report.axes import power_of_ten
+from sparsedensity.report.model import Leaf, Report, TextLine
 from sparsedensity.structures import RuleList, Structure, Tree
 
 Form = Literal["tree", "list", "cells"]
@@ -28,7 +29,7 @@ MOST_TICKS = 4
 
 @dataclass(frozen=True)
 class Cell:
-    """One number: its text, and its place on the axis (``None`` where it has none)."""
+    """One number: its text, and its place on the axis (``None`` if it has none)."""
 
     text: str
     at: float | None = None
@@ -39,7 +40,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class NumberColumn:
     """A column of numbers beside the rows."""
 
     title: str
@@ -60,7 +61,7 @@ class Spot:
     parent: int | None
     depth: int
     leaf: int | None
-    """The number of the leaf; ``None`` where it divides further."""
+    """The number of the leaf; ``None`` if it divides further."""
     share: float
     """The probability: how wide its branch is."""
     shade: float
@@ -75,7 +76,7 @@ class Picture:
     title: str
     form: Form
     spots: tuple[Spot, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[NumberColumn, ...]
     scale: tuple[str, str] = ("rare kind of record", "common kind of record")
     """What the two ends of the colours mean."""
 
@@ -92,6 +93,11 @@ class Picture:
         """Whether a spot is a row: nothing divides it further."""
         return not self.children[spot]
 
+    def narrow(self) -> Picture:
+        """The picture for a phone, with the first two columns only."""
+        spots = tuple(replace(spot, cells=spot.cells[:2]) for spot in self.spots)
+        return replace(self, spots=spots, columns=self.columns[:2])
+
 
 @dataclass(frozen=True)
 class Part:
@@ -107,9 +113,14 @@ class Part:
         """The natural log of the mean density."""
         return math.log(self.probability) - self.log_volume if self.probability > 0 else -math.inf
 
+    @property
+    def log_densities(self) -> tuple[float, ...] | None:
+        """The natural logs of the ends of the density's interval, if it has one."""
+        return None if self.interval is None else tuple(_log(end) - self.log_volume for end in self.interval)
+
 
 def picture_of(report: Report, most_rows: int | None = None) -> Picture:
-    """The picture of a model: probability, density with its interval, volume and count of every leaf.
+    """The picture of a model: probability, density with its interval, volume and rows of every leaf.
 
     With a limit on the rows, the smallest branches of a larger tree are one row each.
     """
@@ -124,7 +135,7 @@ def picture_of(report: Report, most_rows: int | None = None) -> Picture:
     rows = [part for i, part in enumerate(parts) if part is not None and bare.is_row(i)]
     inner = [part for spot, part in zip(bare.spots, parts, strict=True) if part is not None and spot.depth > 0]
     shade = _shades([part.log_density for part in rows])
-    columns, cells = _columns(rows, [*rows, *inner])
+    columns, cells = _columns(rows, [*rows, *inner], report.weight_name)
 
     def drawn(spot: Spot, part: Part | None) -> Spot:
         if part is None:
@@ -136,27 +147,20 @@ def picture_of(report: Report, most_rows: int | None = None) -> Picture:
 
 def pruned(picture: Picture, most: int) -> tuple[Picture, list[int]]:
     """The picture with its smallest branches as one row each, until there are few enough; which spots are left."""
-    rows = sum(map(picture.is_row, range(len(picture.spots))))
     below = [int(not children) for children in picture.children]
     for i in reversed(range(1, len(picture.spots))):
         below[picture.spots[i].parent or 0] += below[i]
-    closed: dict[int, int] = {}
+    rows, closed = below.copy(), dict[int, int]()
     inner = [i for i, children in enumerate(picture.children) if children and picture.spots[i].parent is not None]
     for i in sorted(inner, key=lambda i: (picture.spots[i].share, -i)):
-        if rows <= most:
+        if rows[0] <= most:
             break
-        inside = [j for j in closed if _is_above(picture, i, j)]
-        rows -= below[i] - sum(closed.pop(j) - 1 for j in inside) - 1
-        closed[i] = below[i]
+        closed[i], fewer = below[i], rows[i] - 1
+        place: int | None = i
+        while place is not None:
+            rows[place] -= fewer
+            place = picture.spots[place].parent
     return _without(picture, closed)
-
-
-def _is_above(picture: Picture, i: int, j: int) -> bool:
-    """Whether one spot is on the way to another."""
-    place: int | None = j
-    while place is not None and place > i:
-        place = picture.spots[place].parent
-    return place == i
 
 
 def _without(picture: Picture, closed: dict[int, int]) -> tuple[Picture, list[int]]:
@@ -177,7 +181,7 @@ def form_of(structure: Structure | None) -> Form:
     return "tree" if isinstance(structure, Tree) else "list" if isinstance(structure, RuleList) else "cells"
 
 
-def spots_of(lines: Sequence[Line], structure: Structure | None) -> tuple[list[Spot], list[list[int]]]:
+def spots_of(lines: Sequence[TextLine], structure: Structure | None) -> tuple[list[Spot], list[list[int]]]:
     """Every line as a spot below the spot it belongs to, the root first, and the leaves below each."""
     rooted = form_of(structure) != "cells" and len(lines) > 1
     spots = [Spot("all records", "", None, 0, None, 1.0, 0.0)] if rooted else []
@@ -212,58 +216,45 @@ def together(leaves: Sequence[Leaf]) -> Part | None:
 
 
 def _columns(
-    rows: Sequence[Part], parts: Sequence[Part]
-) -> tuple[tuple[Column, ...], tuple[Callable[[Part], Cell], ...]]:
+    rows: Sequence[Part], parts: Sequence[Part], weight_name: str
+) -> tuple[tuple[NumberColumn, ...], tuple[Callable[[Part], Cell], ...]]:
     """The four columns of a model with what makes a cell of each.
 
     The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.
     """
-    ends = [_log(end) - part.log_volume for part in rows for end in part.interval or ()]
+    ends = [end for part in rows for end in part.log_densities or ()]
     dense, dense_ticks = _log_axis([part.log_density for part in rows] + ends)
     volume, volume_ticks = _log_axis([part.log_volume for part in parts])
     likeliest = max((part.probability for part in rows), default=1.0) or 1.0
     heaviest = max((part.weight for part in rows), default=1.0) or 1.0
 
     def probability(part: Part) -> Cell:
-        return Cell(words.percent(part.probability), part.probability / likeliest, title=_interval(part))
+        text, title = words.percent(part.probability), _interval(part.interval, words.percent)
+        return Cell(text, part.probability / likeliest, title=title)
 
     def density(part: Part) -> Cell:
-        low, high = (dense(_log(end) - part.log_volume) for end in part.interval or (0.0, 0.0))
-        at = dense(part.log_density)
-        return Cell(dense_text(part.log_density), at, low or 0.0 if high else None, high, _density_interval(part))
+        ends = None if part.log_volume == -math.inf else part.log_densities
+        low, high = map(dense, ends or (-math.inf, -math.inf))
+        text, title = words.density(part.log_density), _interval(ends, words.density)
+        return Cell(text, dense(part.log_density), low or 0.0 if high else None, high, title)
 
     def size(part: Part) -> Cell:
         return Cell(words.from_log(part.log_volume), volume(part.log_volume))
 
-    def count(part: Part) -> Cell:
+    def rows_of(part: Part) -> Cell:
         return Cell(words.count(part.weight), part.weight / heaviest)
 
     columns = (
-        Column("probability", "bar", wordy=0.9),
-        Column("density", "point", dense_ticks, wide=1.9),
-        Column("volume", "point", volume_ticks, wordy=0.95),
-        Column("count", "bar", wordy=0.85),
+        NumberColumn("probability", "bar", wordy=0.9),
+        NumberColumn("density", "point", dense_ticks, wide=1.9),
+        NumberColumn("volume", "point", volume_ticks, wordy=0.95),
+        NumberColumn(weight_name, "bar", wordy=0.85),
     )
-    return columns, (probability, density, size, count)
+    return columns, (probability, density, size, rows_of)
 
 
-def dense_text(log: float) -> str:
-    """A density to three digits, also beyond floats."""
-    return words.from_log(log) if abs(log) > 700 else f"{math.exp(log):.3g}"
-
-
-def _interval(part: Part) -> str:
-    if part.interval is None:
-        return ""
-    low, high = part.interval
-    return f"95 % credible interval {words.percent(low)} to {words.percent(high)}"
-
-
-def _density_interval(part: Part) -> str:
-    if part.interval is None or part.log_volume == -math.inf:
-        return ""
-    low, high = (dense_text(_log(end) - part.log_volume) for end in part.interval)
-    return f"95 % credible interval {low} to {high}"
+def _interval(ends: Iterable[float] | None, say: Callable[[float], str]) -> str:
+    return "" if ends is None else "95 % credible interval {} to {}".format(*map(say, ends))
 
 
 def _log(value: float) -> float:
@@ -279,7 +270,7 @@ def _log_axis(logs: Iterable[float]) -> tuple[Callable[[float], float | None], t
     if low == high:
         low, high = low - 1, high + 1
     step = math.ceil((high - low) / (MOST_TICKS - 1))
-    ticks = tuple(((ten - low) / (high - low), _power(ten)) for ten in range(low, high + 1, step))
+    ticks = tuple(((ten - low) / (high - low), power_of_ten(ten)) for ten in range(low, high + 1, step))
 
     def place(log: float) -> float | None:
         return (log / math.log(10) - low) / (high - low) if math.isfinite(log) else None
@@ -288,7 +279,7 @@ def _log_axis(logs: Iterable[float]) -> tuple[Callable[[float], float | None], t
 
 
 def _shades(logs: Iterable[float]) -> Callable[[float], float]:
-    """From 0 for the least of some logs to 1 for the largest; 1 where all are the same."""
+    """From 0 for the least of some logs to 1 for the largest; 1 if all are the same."""
     known = [log for log in logs if math.isfinite(log)]
     low, high = min(known, default=0.0), max(known, default=0.0)
 
@@ -296,7 +287,3 @@ def _shades(logs: Iterable[float]) -> Callable[[float], float]:
         return min(1.0, max(0.0, (log - low) / (high - low))) if high - low > 1e-9 else 1.0
 
     return shade
-
-
-def _power(ten: int) -> str:
-    return f"{10.0**ten:g}" if -5 < ten < 5 else f"1e{ten:+03d}"

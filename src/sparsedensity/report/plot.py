@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from sparsedensity.extras import need
-from sparsedensity.report import layout
-from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Shape, Stroke, Text, Trunk
+from sparsedensity.report.layout import Drawing
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import picture_of
-from sparsedensity.report.style import LIGHT, Style
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
+from sparsedensity.report.style import LIGHT, WIDE, Style
 
 PIXELS_PER_INCH = 96.0
 POINTS = 72.0 / PIXELS_PER_INCH
+ANCHORS = {"start": "left", "end": "right", "middle": "center"}
 
 
-def render(report: Report, ax: Any = None, style: Style | None = None) -> Any:
+def render(report: Report, ax: Any = None, style: Style = WIDE) -> Any:
     """The picture of a model on matplotlib axes, which are returned."""
-    drawing = layout.draw(picture_of(report), style)
-    ax = _axes(drawing) if ax is None else ax
+    drawing = Drawing(picture_of(report), style)
+    if ax is None:
+        size = drawing.width / PIXELS_PER_INCH, drawing.height / PIXELS_PER_INCH
+        ax = need("matplotlib.pyplot", "plots").figure(figsize=size).add_axes((0, 0, 1, 1))
     ax.set_xlim(0, drawing.width)
     ax.set_ylim(drawing.height, 0)
     ax.set_axis_off()
@@ -30,27 +33,11 @@ def render(report: Report, ax: Any = None, style: Style | None = None) -> Any:
     return ax
 
 
-def _axes(drawing: Drawing) -> Any:
-    pyplot = need("matplotlib.pyplot", "plots")
-    size = drawing.width / PIXELS_PER_INCH, drawing.height / PIXELS_PER_INCH
-    figure = pyplot.figure(figsize=size)
-    return figure.add_axes((0, 0, 1, 1))
-
-
 def _draw(ax: Any, shape: Shape, y: float) -> None:
     match shape:
         case Text(x, dy, text, colour, anchor, size, bold):
-            ax.text(
-                x,
-                y + dy,
-                text,
-                color=LIGHT[colour],
-                fontsize=size * POINTS,
-                fontweight="bold" if bold else "normal",
-                ha={"start": "left", "end": "right", "middle": "center"}[anchor],
-                va="center",
-                parse_math=False,
-            )
+            font = {"fontsize": size * POINTS, "fontweight": "bold" if bold else "normal", "parse_math": False}
+            ax.text(x, y + dy, text, color=LIGHT[colour], ha=ANCHORS[anchor], va="center", **font)
         case Box(x, dy, width, height, colour, _):
             _add(ax, "Rectangle", (x, y + dy), width, height, facecolor=LIGHT[colour], linewidth=0)
         case Dot(x, dy, radius, colour):
@@ -58,8 +45,6 @@ def _draw(ax: Any, shape: Shape, y: float) -> None:
         case Stroke(x1, y1, x2, y2, colour, width, dashed, _):
             line = {"linestyle": (0, (1, 4)) if dashed else "solid", "solid_capstyle": "butt"}
             ax.plot([x1, x2], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, **line)
-        case Trunk(x, y1, y2, colour, width):
-            ax.plot([x, x], [y + y1, y + y2], color=LIGHT[colour], linewidth=width * POINTS, solid_capstyle="butt")
         case Curve(x1, y1, x2, y2, colour, width):
             middle = (x1 + x2) / 2
             points = [(x1, y + y1), (middle, y + y1), (middle, y + y2), (x2, y + y2)]

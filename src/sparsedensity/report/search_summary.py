@@ -6,20 +6,26 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sparsedensity.report import words
-from sparsedensity.structures import RuleList, Structure
+from sparsedensity.structures import Cells, RuleList, Structure
 
 Facts = tuple[tuple[str, str], ...]
 
+REASONS = {"iterations": "stopped at the iteration limit", "time limit": "stopped at the time limit"}
+LOOSE = 100.0
+"""A bound further away than this, in nats, says little."""
+
 
 def search_in_words(search: Any, structure: Structure) -> str:
-    """One line: the method, why it stopped, after how much."""
-    unit = "rules" if isinstance(structure, RuleList) else "leaves"
-    limit = f"; more {unit} would pay, but for the limit" if search.limit_binds else ""
+    """The method, why it stopped, after how much work, and whether more leaves would help."""
     moves = words.counted(search.moves, "move", "moves")
-    r_hat = getattr(search, "r_hat", None)
-    agreed = "" if r_hat is None else f", R-hat {r_hat:.3g}"
+    r_hat = "" if getattr(search, "r_hat", None) is None else f", R-hat {search.r_hat:.3g}"
     proof = "; proven optimal" if search.proven else ""
-    return f"{search.method}, {search.reason} after {moves} in {search.seconds:.2g} s{agreed}{proof}{limit}"
+    ended = REASONS.get(search.reason, search.reason)
+    text = f"{search.method}, {ended} after {moves} in {search.seconds:.2g} s{r_hat}{proof}"
+    if not search.limit_binds:
+        return text
+    unit, units = ("rule", "rules") if isinstance(structure, RuleList) else ("leaf", "leaves")
+    return f"{text}. The {unit} limit was reached; more {units} would raise the score."
 
 
 def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Facts:
@@ -27,27 +33,28 @@ def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Fa
     facts = [("Search", search_in_words(search, structure)), ("Log posterior", f"{search.log_posterior:,.4f}")]
     if posterior is not None and is_dataclass(posterior):
         facts.append(("Prior", _prior(posterior)))
-    facts.append(("Best possible", _optimality(search)))
-    r_hat = getattr(search, "r_hat", None)
-    if r_hat is not None:
-        facts.append(("Convergence", f"Gelman-Rubin {r_hat:.4g}; 1 means that all chains agree"))
+    if not isinstance(structure, Cells):
+        facts.append(("Optimality", _optimality(search, "list" if isinstance(structure, RuleList) else "tree")))
+    if getattr(search, "r_hat", None) is not None:
+        facts.append(("Convergence", f"Gelman-Rubin {search.r_hat:.4g}; 1 means that all chains agree"))
     return tuple(facts)
 
 
 def _prior(posterior: Any) -> str:
     numbers = {field.name: getattr(posterior, field.name) for field in fields(posterior)}
-    shown = [
+    return ", ".join(
         f"{name.replace('_', ' ')} {words.number(value)}"
         for name, value in numbers.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
-    return ", ".join(shown)
+    )
 
 
-def _optimality(search: Any) -> str:
+def _optimality(search: Any, kind: str) -> str:
     if search.proven:
-        return "proven: no other structure has a higher log posterior"
+        return f"proven: no {kind} scores higher"
     if search.upper_bound is None:
-        return "not known: this search proves nothing"
+        return "unknown: no bound available"
     gap = max(0.0, search.upper_bound - search.log_posterior)
-    return f"at most {gap:.4g} above this one, which is proven"
+    if gap > LOOSE:
+        return f"No {kind} can score more than {float(f'{gap:.4g}'):,.0f} higher (a loose bound)."
+    return f"The optimum is at most {gap:.3g} nats higher (proven)."

@@ -6,36 +6,23 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-LIGHT = {
-    "paper": "#ffffff",
-    "ink": "#1b2430",
-    "soft": "#5c6773",
-    "line": "#d9dee4",
-    "bar": "#3b7ab8",
-    "other": "#b07d00",
-    "shade0": "#b07d00",
-    "shade1": "#978332",
-    "shade2": "#7e8557",
-    "shade3": "#667f74",
-    "shade4": "#4d7592",
-    "shade5": "#31669f",
-    "shade6": "#1f4f93",
+COLOURS = {
+    "paper": ("#ffffff", "#161b21"),
+    "ink": ("#1b2430", "#e8ecf1"),
+    "soft": ("#5c6773", "#a3aeba"),
+    "line": ("#d9dee4", "#38424d"),
+    "bar": ("#3b7ab8", "#6aa9e6"),
+    "other": ("#b07d00", "#f2bd4e"),
+    "shade0": ("#b07d00", "#f2bd4e"),
+    "shade1": ("#978332", "#d3b768"),
+    "shade2": ("#7e8557", "#b4b284"),
+    "shade3": ("#667f74", "#98afa1"),
+    "shade4": ("#4d7592", "#81b0c2"),
+    "shade5": ("#31669f", "#74b1e0"),
+    "shade6": ("#1f4f93", "#7fb6ff"),
 }
-DARK = {
-    "paper": "#161b21",
-    "ink": "#e8ecf1",
-    "soft": "#a3aeba",
-    "line": "#38424d",
-    "bar": "#6aa9e6",
-    "other": "#f2bd4e",
-    "shade0": "#f2bd4e",
-    "shade1": "#d3b768",
-    "shade2": "#b4b284",
-    "shade3": "#98afa1",
-    "shade4": "#81b0c2",
-    "shade5": "#74b1e0",
-    "shade6": "#7fb6ff",
-}
+"""Every colour on light and on dark paper."""
+LIGHT, DARK = ({name: pair[side] for name, pair in COLOURS.items()} for side in (0, 1))
 BOLD = 1.1
 SHADES = 7
 """From amber for rare to blue for common: the pair that every kind of colour blindness keeps apart."""
@@ -60,14 +47,14 @@ class Style:
     gap: float = 44.0
     """Between the labels of a branch and those of the next: the room of the curve."""
     step: float = 16.0
-    """The indent of a deep tree, a level."""
+    """The indent of a deep tree, per level."""
     widest_branch: float = 18.0
     axis: float = 64.0
     """The axis of a column; its text stands to the right."""
     text: float = 82.0
     title: bool = True
     foldable: bool = False
-    """Draw the numbers of branches too, to be shown where a branch is folded."""
+    """Draw the numbers of branches too, to be shown when a branch is folded."""
     indented: bool = False
     """Draw every branch as a row of its own, whatever the depth."""
     lines: int = 2
@@ -76,6 +63,7 @@ class Style:
     """The room for the number of a leaf."""
 
 
+WIDE = Style()
 NARROW = Style(
     row=30.0,
     widest_tree=150.0,
@@ -85,7 +73,7 @@ NARROW = Style(
     gap=12.0,
     widest_branch=9.0,
     axis=34.0,
-    text=64.0,
+    text=72.0,
     title=False,
     foldable=True,
     indented=True,

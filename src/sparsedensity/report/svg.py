@@ -7,30 +7,30 @@ from html import escape
 
 from markupsafe import Markup
 
-from sparsedensity.report import layout
-from sparsedensity.report.layout import Box, Curve, Dot, Drawing, Group, Shape, Stroke, Text, Trunk
+from sparsedensity.report.layout import Drawing, Group
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Picture, Spot, picture_of
-from sparsedensity.report.style import DARK, LIGHT, Style
+from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
+from sparsedensity.report.style import DARK, LIGHT, WIDE, Style
 
 ANCHORS = {"start": "", "middle": " sd-m", "end": " sd-e"}
 
 
-def render(report: Report, style: Style | None = None) -> str:
+def render(report: Report, style: Style = WIDE) -> str:
     """The picture of a model."""
     return render_picture(picture_of(report), style)
 
 
-def render_picture(picture: Picture, style: Style | None = None) -> str:
+def render_picture(picture: Picture, style: Style = WIDE) -> str:
     """Any picture."""
-    drawing = layout.draw(picture, style)
+    drawing = Drawing(picture, style)
     legend = f'<g class="sd-legend">{"".join(map(_shape, drawing.legend))}</g>'
     groups = [*(_group(drawing, group) for group in drawing.groups), legend]
     data = _page_data(drawing) if drawing.style.foldable else ""
     return canvas(picture.title, drawing.width, drawing.height, drawing.frame, groups, data=data)
 
 
-def markup(picture: Picture, style: Style | None = None) -> Markup:
+def markup(picture: Picture, style: Style = WIDE) -> Markup:
     """A picture that may stand in a page as it is: every text in it is escaped."""
     return Markup(render_picture(picture, style))  # noqa: S704
 
@@ -80,19 +80,16 @@ def _variables(colours: dict[str, str]) -> str:
 
 def _page_data(drawing: Drawing) -> str:
     """What a page needs to know to move rows when a branch is folded."""
-    rows = f'data-row="{drawing.row:g}" data-top="{drawing.top:g}" data-bottom="{drawing.bottom:g}"'
-    return f' {rows} data-deep="{int(drawing.deep)}"'
+    numbers = {"row": drawing.row, "top": drawing.top, "bottom": drawing.bottom, "deep": drawing.deep}
+    return "".join(f' data-{name}="{number:g}"' for name, number in numbers.items())
 
 
 def _group(drawing: Drawing, group: Group) -> str:
     spot = drawing.picture.spots[group.spot]
     branch = "".join(map(_shape, group.branch))
-    cells = f'<g class="sd-row">{"".join(map(_shape, group.row))}</g>' if group.row else ""
-    data, hidden = "", ""
-    if drawing.style.foldable:
-        data = _spot_data(group, spot)
-        hidden = "" if drawing.picture.is_row(group.spot) else ' style="display:none"'
-        cells = cells.replace('class="sd-row"', f'class="sd-row"{hidden}', 1)
+    hidden = "" if drawing.picture.is_row(group.spot) else ' style="display:none"'
+    cells = f'<g class="sd-row"{hidden}>{"".join(map(_shape, group.row))}</g>' if group.row else ""
+    data = _spot_data(group, spot) if drawing.style.foldable else ""
     title = _title(drawing.picture, spot)
     return f'<g class="sd-spot" transform="translate(0 {group.y:.1f})"{data}>{title}{branch}{cells}</g>'
 
@@ -123,17 +120,14 @@ def _shape(shape: Shape) -> str:
             return f'<rect class="sd-f-{colour}{bar}" {place}/>'
         case Dot(x, y, radius, colour):
             return f'<circle class="sd-f-{colour}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
-        case Stroke(x1, y1, x2, y2, colour, width, dashed, long):
-            classes = f"sd-s-{colour}{' sd-dash' if dashed else ''}{' sd-long' if long else ''}"
+        case Stroke(x1, y1, x2, y2, colour, width, dashed, role):
+            classes = f"sd-s-{colour}{' sd-dash' if dashed else ''}{f' sd-{role}' if role else ''}"
             thick = "" if width == 1 else f' stroke-width="{width:.2f}"'
             return f'<path class="{classes}" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"{thick}/>'
         case Curve(x1, y1, x2, y2, colour, width):
             middle = (x1 + x2) / 2
             path = f"M{x1:.1f} {y1:.1f}C{middle:.1f} {y1:.1f} {middle:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
             return f'<path class="sd-curve sd-s-{colour}" d="{path}" stroke-width="{width:.2f}"/>'
-        case Trunk(x, y1, y2, colour, width):
-            path = f"M{x:.1f} {y1:.1f}L{x:.1f} {y2:.1f}"
-            return f'<path class="sd-trunk sd-s-{colour}" d="{path}" stroke-width="{width:.2f}"/>'
 
 
 def _text(text: str) -> str:

@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+from collections.abc import Sequence
+from pathlib import Path
 
 from sparsedensity.report import words
-from sparsedensity.report.model import Leaf, Line, Report
+from sparsedensity.report.model import Leaf, Report, TextLine
 
-LEAST_WIDTH = 60
 DEEPEST = 12
-TITLES = ("leaf", "probability", "density", "volume", "count")
 
 
 def render(report: Report, *, width: int | None = None) -> str:
-    """The model line by line, with probability, density, volume and count at each leaf."""
-    width = max(LEAST_WIDTH, width or shutil.get_terminal_size((100, 24)).columns)
-    rows = [(guide(line) + line.text, _cells(report.leaves, line)) for line in report.lines]
-    sizes = [max(len(cells[i]) for cells in [TITLES, *(cells for _, cells in rows)]) for i in range(len(TITLES))]
-    room = width - sum(sizes) - 2 * len(sizes)
-    space = min(room, max(len(text) for text, _ in rows))
-    head = [report.title, *(f"{name}: {value}" for name, value in report.facts), ""]
-    body = [_row("", TITLES, space, sizes)]
-    for text, cells in rows:
-        *above, end = wrap(text, space)
-        body += above
-        body.append(_row(end, cells, space, sizes))
-    return "\n".join([*head, *body])
+    """The model line by line, with probability, density, volume and rows at each leaf."""
+    titles = ("leaf", "probability", "density", "volume", report.weight_name)
+    rows = rows_of(report.lines, [_cells(leaf) for leaf in report.leaves])
+    facts = [f"{name}: {value}" for name, value in report.facts]
+    return "\n".join([report.title, *facts, "", *table(titles, rows, words.room(width))])
 
 
-def guide(line: Line) -> str:
+def table(titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str] | None]], width: int) -> list[str]:
+    """Lines of text with cells to their right; long texts are broken, and a row may have no cells."""
+    cells = [titles, *(row for _, row in rows if row is not None)]
+    sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    space = min(width - sum(sizes) - 2 * len(sizes), max(len(text) for text, _ in rows))
+    lines = []
+    for text, row in [("", titles), *rows]:
+        *above, end = _wrapped(text, space)
+        numbers = "".join(f"  {cell:>{size}}" for cell, size in zip(row or (), sizes, strict=False))
+        lines += [*above, f"{end:<{space}}{numbers}".rstrip()]
+    return lines
+
+
+def rows_of(lines: Sequence[TextLine], cells: Sequence[Sequence[str]]) -> list[tuple[str, Sequence[str] | None]]:
+    """The lines of a model with the cells of their leaves."""
+    return [(_guide(line) + line.text, None if line.leaf is None else cells[line.leaf]) for line in lines]
+
+
+def _guide(line: TextLine) -> str:
     """The lines that lead the eye from a branch to its leaves; deep branches say how deep they are."""
-    *above, own = line.last or (None,)
-    if own is None:
+    if not line.last:
         return ""
-    folded = ""
-    if len(above) > DEEPEST:
-        folded, above = f"({len(above) - DEEPEST} deeper) ", above[:DEEPEST]
-    return "".join("   " if last else "│  " for last in above) + folded + ("└─ " if own else "├─ ")
+    *above, end = line.last
+    folded = f"({len(above) - DEEPEST} deeper) " if len(above) > DEEPEST else ""
+    return "".join("   " if last else "│  " for last in above[:DEEPEST]) + folded + ("└─ " if end else "├─ ")
 
 
-def _cells(leaves: tuple[Leaf, ...], line: Line) -> tuple[str, ...]:
-    if line.leaf is None:
-        return ("",) * len(TITLES)
-    leaf = leaves[line.leaf]
+def written(text: str, path: str | os.PathLike[str] | None) -> str:
+    """The text, which is also written to a file if a path is given."""
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _cells(leaf: Leaf) -> tuple[str, ...]:
     return (
         str(leaf.number),
         f"{leaf.probability:.4g}",
-        words.from_log(leaf.log_density) if abs(leaf.log_density) > 700 else f"{leaf.density:.3g}",
+        words.density(leaf.log_density),
         words.from_log(leaf.log_volume),
         words.count(leaf.weight),
     )
 
 
-def _row(text: str, cells: tuple[str, ...], space: int, sizes: list[int]) -> str:
-    numbers = "".join(f"  {cell:>{size}}" for cell, size in zip(cells, sizes, strict=True))
-    return f"{text:<{space}}{numbers}".rstrip()
-
-
-def wrap(text: str, space: int) -> list[str]:
+def _wrapped(text: str, space: int) -> list[str]:
     """Break a long line at blanks; what follows is indented like its beginning."""
     indent = len(text) - len(text.lstrip(" │├└─"))
     indent = min(indent + 2, space // 2)

@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Collection, Sequence
 
 from sparsedensity.domain import Bin, Feature, Value
 
+LARGE_NUMBERS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 LONGEST_LABEL = 60
 LONGEST_LIST = 12
 """Of more values than this only the first few are named."""
@@ -25,7 +27,7 @@ LONGEST_HINT = 1000
 
 
 def some_values(feature: Feature, codes: Collection[int], among: Collection[int] | None = None) -> str:
-    """A set of values in words; "not ..." where that is shorter, given that the value is one of `among`."""
+    """A set of values in words; "not ..." if that is shorter, given that the value is one of `among`."""
     possible = set(range(feature.size)) if among is None else set(among)
     runs = feature.ordered
     text = _listed(feature, sorted(codes), "or") if not runs else _ranged(feature, sorted(codes))
@@ -57,28 +59,22 @@ def spelt_out(feature: Feature, codes: Collection[int]) -> str:
 
 
 def one_value(feature: Feature, value: Value, longest: int = LONGEST_LABEL) -> str:
-    """One value in words."""
-    if value is None:
-        return "missing"
-    if isinstance(value, Bin):
-        return _interval(feature, value.low, value.high)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = number(value) if isinstance(value, float) else str(value)
-    return printable(text if text.strip() == text and text else f'"{text}"', longest)
+    """One value of a feature in words."""
+    return _interval(feature, *value) if isinstance(value, Bin) else plain_value(value, longest)
 
 
 def plain_value(value: object, longest: int = LONGEST_LABEL) -> str:
-    """A value of a table as it stands there: numbers short, missing by its name.
+    """A value of a table: numbers short, missing by its name, text with blanks around it in quotes.
 
-    >>> plain_value(None), plain_value(31.5), plain_value(True), plain_value("crew")
-    ('missing', '31.5', 'true', 'crew')
+    >>> plain_value(None), plain_value(31.5), plain_value(True), plain_value("crew"), plain_value("")
+    ('missing', '31.5', 'true', 'crew', '""')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "missing"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return printable(number(value) if isinstance(value, float) else value, longest)
+    text = number(value) if isinstance(value, float) else str(value)
+    return printable(text if text.strip() == text and text else f'"{text}"', longest)
 
 
 def number(x: float) -> str:
@@ -100,6 +96,15 @@ def counted(n: float, one: str, many: str) -> str:
     return f"{count(n)} {one if n == 1 else many}"
 
 
+def amount(weight: float, name: str) -> str:
+    """What a table weighs.
+
+    >>> amount(1, "rows"), amount(2201, "rows"), amount(19.5, "weight")
+    ('1 row', '2,201 rows', 'total weight 19.5')
+    """
+    return counted(weight, "row", "rows") if name == "rows" else f"total weight {count(weight)}"
+
+
 def percent(share: float) -> str:
     """A share in percent, to three digits.
 
@@ -111,7 +116,27 @@ def percent(share: float) -> str:
     return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
 
 
-def from_log(log: float, digits: int = 6) -> str:
+def rarity(unusualness: float) -> str:
+    """How rare a record is, by the share of expected records that are more common.
+
+    >>> rarity(0.9957), rarity(0.99999), rarity(0.0)
+    ('rarer than 99.6 % of expected records', 'rarer than 99.9 % of expected records', 'among the most common records')
+    """
+    if unusualness < 0.0005:
+        return "among the most common records"
+    return f"rarer than {percent(unusualness).removeprefix('over ')} of expected records"
+
+
+def p_value(p: float) -> str:
+    """A p-value with its sign, to three digits.
+
+    >>> p_value(0.5678), p_value(0.0)
+    ('p = 0.568', 'p < 1e-300')
+    """
+    return f"p = {p:.3g}" if p >= 1e-300 else "p < 1e-300"
+
+
+def from_log(log: float) -> str:
     """A positive number given by its natural log, which may be far beyond a float.
 
     >>> from_log(math.log(24)), from_log(1000.0), from_log(-math.inf)
@@ -120,9 +145,37 @@ def from_log(log: float, digits: int = 6) -> str:
     if log == -math.inf:
         return "0"
     if abs(log) < math.log(1e6):
-        return f"{round(math.exp(log), 9):.{digits}g}"
+        return f"{round(math.exp(log), 9):,.6g}"
     exponent = math.floor(log / math.log(10))
     return f"{math.exp(log - exponent * math.log(10)):.2f}e{exponent:+03d}"
+
+
+def density(log: float) -> str:
+    """A density given by its natural log, to three digits."""
+    return from_log(log) if abs(log) > 700 else f"{math.exp(log):.3g}"
+
+
+def sayable(log: float) -> str:
+    """A positive number given by its natural log, as a person would say it.
+
+    >>> [sayable(math.log(x)) for x in (0.0123, 77.77, 999.9, 13_123, 999_999, 4.42e12, 2.1e40)]
+    ['0.0123', '77.8', '1,000', '13,000', '1 million', '4.4 trillion', '2 × 10^40']
+    """
+    exponent = math.floor(log / math.log(10) + 1e-9)
+    if exponent >= 15:
+        mantissa = round(math.exp(log - exponent * math.log(10)))
+        return f"{mantissa} × 10^{exponent}" if mantissa < 10 else f"1 × 10^{exponent + 1}"
+    exact = float(f"{math.exp(log):.6g}") * (1 + 1e-9)  # ties go up, as in the page's script
+    if exact < 999.5:
+        return f"{exact:.3g}"
+    value = float(f"{exact:.2g}")
+    size, name = next(((size, f" {name}") for size, name in LARGE_NUMBERS if value >= size), (1.0, ""))
+    return f"{value / size:,.4g}{name}" if name else f"{value:,.0f}"
+
+
+def room(width: int | None, least: int = 60) -> int:
+    """The width to write in: as asked, or that of the terminal, but never too narrow to read."""
+    return max(least, width or shutil.get_terminal_size((100, 24)).columns)
 
 
 def printable(text: object, longest: int = LONGEST_LABEL) -> str:
@@ -133,22 +186,22 @@ def printable(text: object, longest: int = LONGEST_LABEL) -> str:
     >>> printable("a\nb\x1b[31m")
     'a\\nb\\x1b[31m'
     """
-    shown = "".join(
+    safe = "".join(
         c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in str(text)
     )
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+    return safe if len(safe) <= longest else f"{safe[: longest - 1]}…"
 
 
 def _listed(feature: Feature, codes: Sequence[int], word: str) -> str:
     if len(codes) > LONGEST_LIST:
-        some = ", ".join(one_value(feature, feature.values[code]) for code in codes[:NAMED])
-        return f"one of {len(codes)} values ({some}, …)"
-    words = [one_value(feature, feature.values[code]) for code in codes]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {word} {words[-1]}"
+        first = ", ".join(one_value(feature, feature.values[code]) for code in codes[:NAMED])
+        return f"one of {len(codes)} values ({first}, …)"
+    *some, last = [one_value(feature, feature.values[code]) for code in codes]
+    return f"{', '.join(some)} {word} {last}" if some else last
 
 
 def _ranged(feature: Feature, codes: Sequence[int]) -> str:
-    """Runs of an ordered feature, and missing where it has joined one."""
+    """Runs of an ordered feature, and missing if it has joined one."""
     parts = [_run(feature, run) for run in runs_of([code for code in codes if code != feature.missing])]
     return " or ".join([*parts, "missing"] if feature.missing in codes else parts)
 

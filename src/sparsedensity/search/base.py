@@ -34,6 +34,24 @@ class State(Protocol):
         """Whether there is nothing left to try."""
 
 
+@dataclass(frozen=True)
+class Best:
+    """What a search can hand over at any time."""
+
+    structure: Structure
+    archive: Mapping[int, Structure] = field(default_factory=dict)
+    """The best structure seen for each number of leaves or rules."""
+    limit_binds: bool = False
+    """Whether the limit on leaves or rules kept the search from a better structure."""
+    upper_bound: float | None = None
+    """What no structure exceeds, if the search has proven that."""
+    r_hat: float | None = None
+    """The Gelman-Rubin statistic of the log posterior, if chains sampled it: near 1 when they agree."""
+    by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Moves proposed, accepted, and leading to a new best structure, by kind."""
+    restarts: int = 1
+
+
 S = TypeVar("S", bound=State)
 Watch = Callable[[Any, float], None]
 """Called after every step with the state and the seconds so far."""
@@ -52,14 +70,8 @@ class Search(Protocol[S]):
     def step(self, problem: Problem[Any], state: S, rng: np.random.Generator) -> S:
         """One block of work."""
 
-    def best(self, problem: Problem[Any], state: S) -> Structure:
-        """The best structure of a state, whole at any time."""
-
-    def limited(self, problem: Problem[Any], state: S, best: Structure) -> bool:
-        """Whether the limit on leaves or rules kept the search from a better structure."""
-
-    def archive(self, problem: Problem[Any], state: S) -> Mapping[int, Structure]:
-        """The best structure seen for each number of leaves or rules."""
+    def best(self, problem: Problem[Any], state: S) -> Best:
+        """The best structure of a state, whole at any time, with all that is known of it."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +92,8 @@ class Budget:
         return None
 
 
-class Kept(NamedTuple):
-    """The best structure seen of one size, with its log posterior and the weight in its leaves."""
+class Scored(NamedTuple):
+    """A structure with its log posterior and the weight in its leaves."""
 
     structure: Structure
     log_posterior: float
@@ -150,36 +162,35 @@ def run(
                 look(state, seconds)
     except KeyboardInterrupt:
         reason = "interrupted"
-    structure = search.best(problem, state)
-    log_posterior = problem.score(structure)
+    best = search.best(problem, state)
+    log_posterior = problem.score(best.structure)
     if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
         trace.append((time.perf_counter() - begin, log_posterior))
-    bound = certified(problem, state, log_posterior)
+    bound = certified(problem, best.upper_bound, log_posterior)
     return Found(
         method=search.name,
-        structure=structure,
+        structure=best.structure,
         log_posterior=log_posterior,
         reason=reason,
         moves=state.moves,
         seconds=time.perf_counter() - begin,
-        limit_binds=search.limited(problem, state, structure),
+        limit_binds=best.limit_binds,
         trace=tuple(trace),
         upper_bound=bound,
         proven=bound is not None and bound <= log_posterior,
-        archive={**search.archive(problem, state), size_of(structure): structure},
-        r_hat=getattr(state, "r_hat", None),
-        by_kind=getattr(state, "by_kind", {}),
-        restarts=getattr(search, "restarts", 1),
+        archive={**best.archive, size_of(best.structure): best.structure},
+        r_hat=best.r_hat,
+        by_kind=best.by_kind,
+        restarts=best.restarts,
         n=problem.engine.n,
     )
 
 
-def certified(problem: Problem[Any], state: State, log_posterior: float) -> float | None:
+def certified(problem: Problem[Any], proven: float | None, log_posterior: float) -> float | None:
     """What no structure exceeds: as a search has proven it, else the bound that any table has.
 
     Bounds within rounding of the log posterior are equal to it.
     """
-    proven: float | None = getattr(state, "upper_bound", None)
     bound = upper_bound(problem) if proven is None else proven
     if bound is None:
         return None
@@ -191,11 +202,6 @@ def size_of(structure: Structure) -> int:
     return structure.n_rules if isinstance(structure, RuleList) else structure.n_leaves
 
 
-def keep(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Kept]:
+def score_archive(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Scored]:
     """Count and score the structures of an archive on all rows."""
-    kept = {}
-    for size in sorted(archive):
-        structure = archive[size]
-        weights = problem.engine.leaf_weights(structure)
-        kept[size] = Kept(structure, problem.posterior.log_posterior(structure, weights), weights)
-    return kept
+    return {size: Scored(archive[size], *problem.count_and_score(archive[size])) for size in sorted(archive)}

@@ -10,17 +10,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from sparsedensity.structures.tree import Split, Tree
+from sparsedensity.structures.tree import Tree
 
 MOST_LEAVES = 150
 """Larger trees are shown as they were found: nobody reads all of them."""
 LARGEST_SEARCH = 20_000
 """How many sets of leaves to look at before the tree is taken as it was found."""
 MOST_PARTS = 5
-"""Up to so many parts of a feature's values, all ways to group them are tried."""
+"""Up to this many parts of a feature's values, all ways to group them are tried."""
 
-Plan = tuple[int, list[tuple[frozenset[int], frozenset[int]]]] | None
-"""How to split a set of leaves: the feature, and for each branch its codes and the leaves in it."""
+Branch = tuple[frozenset[int], frozenset[int]]
+"""The codes of a branch and the leaves in it."""
+Plan = tuple[int, list[Branch]]
+"""How to split a set of leaves: the feature and the branches."""
 
 
 def canonical(tree: Tree) -> Tree:
@@ -46,7 +48,7 @@ class _Search:
     def __init__(self, source: Tree) -> None:
         self.domain = source.domain
         self.allowed = [region.allowed for region in source.regions]
-        self.plans: dict[frozenset[int], tuple[int, Plan]] = {}
+        self.plans: dict[frozenset[int], tuple[int, Plan | None]] = {}
 
     def inner_nodes(self, leaves: frozenset[int]) -> int:
         """The least number of inner nodes of a tree with these leaves."""
@@ -70,33 +72,18 @@ class _Search:
 
     def tree(self) -> Tree:
         """The tree that the plans describe."""
-        splits: list[Split] = [None]
-        stack = [(frozenset(range(len(self.allowed))), 0)]
-        while stack:
-            leaves, node = stack.pop()
-            plan = self.plans[leaves][1] if len(leaves) > 1 else None
-            if plan is None:
-                continue
-            feature, branches = plan
-            splits[node] = (feature, [(codes, len(splits) + i) for i, (codes, _) in enumerate(branches)])
-            stack.extend((below, len(splits) + i) for i, (_, below) in enumerate(branches))
-            splits.extend([None] * len(branches))
-        return Tree.of_splits(self.domain, splits).merged()
+        everything = frozenset(range(len(self.allowed)))
+        plan_of = {leaves: plan for leaves, (_, plan) in self.plans.items()}
+        return Tree.grown(self.domain, everything, plan_of.get).merged()
 
-    def _splits(self, leaves: frozenset[int]) -> Iterator[tuple[int, list[tuple[frozenset[int], frozenset[int]]]]]:
+    def _splits(self, leaves: frozenset[int]) -> Iterator[Plan]:
         """Every split that cuts no leaf, lowest column first, finest first."""
         for feature in range(len(self.domain)):
             parts = self._parts(leaves, feature)
             if len(parts) < 2:
                 continue
             for grouping in _groupings(len(parts)):
-                branches = [
-                    (
-                        frozenset[int]().union(*(parts[i][0] for i in group)),
-                        frozenset[int]().union(*(parts[i][1] for i in group)),
-                    )
-                    for group in grouping
-                ]
+                branches = [_joined([parts[i] for i in group]) for group in grouping]
                 if self._keeps_order(feature, [codes for codes, _ in branches]):
                     yield feature, branches
 
@@ -108,23 +95,24 @@ class _Search:
         runs = [i for i, _ in itertools.groupby(owner[code] for code in sorted(owner))]
         return len(runs) == len(set(runs))
 
-    def _parts(self, leaves: frozenset[int], feature: int) -> list[tuple[frozenset[int], frozenset[int]]]:
+    def _parts(self, leaves: frozenset[int], feature: int) -> list[Branch]:
         """The finest groups of a feature's values that no leaf bridges, each with its leaves, by lowest value."""
-        parts: list[tuple[frozenset[int], frozenset[int]]] = []
+        parts: list[Branch] = []
         for leaf in leaves:
-            codes, members = self.allowed[leaf][feature], frozenset([leaf])
-            apart = []
-            for part in parts:
-                if part[0] & codes:
-                    codes, members = codes | part[0], members | part[1]
-                else:
-                    apart.append(part)
-            parts = [*apart, (codes, members)]
+            codes = self.allowed[leaf][feature]
+            bridged = [part for part in parts if part[0] & codes]
+            apart = [part for part in parts if not part[0] & codes]
+            parts = [*apart, _joined([(codes, frozenset([leaf])), *bridged])]
         return sorted(parts, key=lambda part: min(part[0]))
 
 
+def _joined(branches: list[Branch]) -> Branch:
+    codes, leaves = zip(*branches, strict=True)
+    return frozenset[int]().union(*codes), frozenset[int]().union(*leaves)
+
+
 def _groupings(parts: int) -> list[list[list[int]]]:
-    """Ways to group parts into two or more branches: all of them for few parts, else one branch a part."""
+    """Ways to group parts into two or more branches: all of them for few parts, else one branch per part."""
     if parts > MOST_PARTS:
         return [[[i] for i in range(parts)]]
     partitions: list[list[list[int]]] = [[]]

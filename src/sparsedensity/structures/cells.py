@@ -18,7 +18,7 @@ MOST_LISTED = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The full histogram's division: one leaf a distinct row, and one for the rest."""
+    """The full histogram's division: one leaf per distinct row, and one for the rest."""
 
     domain: Domain
     codes: Codes
@@ -30,7 +30,7 @@ class Cells:
 
     @property
     def n_points(self) -> int | float:
-        """The number of points of the domain; a float, or infinite, where it is beyond 64 bits."""
+        """The number of points of the domain; a float, or infinite, beyond 64 bits."""
         points = math.prod(self.domain.sizes)
         return points if points < 2**63 else float(points) if points < 1e308 else math.inf
 
@@ -44,9 +44,9 @@ class Cells:
 
     @cached_property
     def empty(self) -> Codes | None:
-        """The unoccupied points one by one, where they hold the smaller part of the volume; ``None`` elsewhere.
+        """The unoccupied points one by one, if they hold the smaller part of the volume; otherwise ``None``.
 
-        There a difference of volumes would lose them, and drawing points until one is unoccupied would take forever.
+        A difference of volumes would lose them, and drawing points until one is unoccupied would take forever.
         """
         if self._share < 0.5 or self.domain.log_points > math.log(MOST_LISTED):
             return None

@@ -45,7 +45,7 @@ def write_document(path: str | os.PathLike[str], document: Mapping[str, Json]) -
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
-    """Read a model file, or say in one sentence why it is none."""
+    """Read a model file, or say in one sentence why it is not one."""
     path = Path(path)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -74,7 +74,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
 
 
 def domain_to_json(domain: Domain) -> list[Json]:
-    """One object a feature."""
+    """One object per feature."""
     return [_feature_to_json(feature) for feature in domain]
 
 
@@ -104,24 +104,22 @@ def structure_from_json(document: dict[str, Json], domain: Domain) -> Tree | Rul
 
 
 def _feature_to_json(feature: Feature) -> dict[str, Json]:
-    own: dict[str, Json] = {"name": feature.name, "kind": feature.kind}
+    values: dict[str, Json] = {"values": list(feature.known)}
     if feature.kind == "continuous":
-        own |= {"edges": np.unique(feature.edges).tolist(), "integer": feature.integer}
-    else:
-        own |= {"values": list(feature.known)}
-    return own | {"missing": feature.missing is not None}
+        values = {"edges": np.unique(feature.edges).tolist(), "integer": feature.integer}
+    return {"name": feature.name, "kind": feature.kind, **values, "missing": feature.missing is not None}
 
 
-def _feature_from_json(own: dict[str, Json]) -> Feature:
-    name, missing = own["name"], own["missing"]
-    match own["kind"]:
+def _feature_from_json(entry: dict[str, Json]) -> Feature:
+    name, missing = entry["name"], entry["missing"]
+    match entry["kind"]:
         case "continuous":
-            return Feature.continuous(name, own["edges"], integer=own["integer"], missing=missing)
+            return Feature.continuous(name, entry["edges"], integer=entry["integer"], missing=missing)
         case "ordinal":
-            return Feature.ordinal(name, own["values"], missing=missing)
+            return Feature.ordinal(name, entry["values"], missing=missing)
         case "nominal":
-            return Feature.nominal(name, own["values"], missing=missing)
-    raise DataError(f"{name!r} is of the unknown kind {own['kind']!r}.")
+            return Feature.nominal(name, entry["values"], missing=missing)
+    raise DataError(f"{name!r} is of the unknown kind {entry['kind']!r}.")
 
 
 def _node_to_json(tree: Tree, node: int) -> dict[str, Json]:
@@ -159,7 +157,7 @@ def _tree_from_json(nodes: list[Json], domain: Domain) -> Tree:
 
 
 def _check_cover(place: Node, groups: list[list[int]]) -> None:
-    """Every value a node can meet must lead to one child, and every child must be led to."""
+    """Every value that reaches a node must lead to one child, and every child must be reached."""
     assert place.feature is not None
     codes = sorted(code for group in groups for code in group)
     if codes != sorted(place.region.allowed[place.feature]) or len(groups) < 2 or not all(groups):
@@ -172,11 +170,11 @@ def _condition_to_json(domain: Domain, condition: Condition) -> dict[str, Json]:
     return {"feature": feature.name, "values": [_value_to_json(feature, code) for code in codes]}
 
 
-def _condition_from_json(domain: Domain, own: dict[str, Json]) -> Condition:
-    feature = domain.index(own["feature"])
-    codes = sorted(_codes_of(domain[feature], own["values"]))
+def _condition_from_json(domain: Domain, entry: dict[str, Json]) -> Condition:
+    feature = domain.index(entry["feature"])
+    codes = sorted(_codes_of(domain[feature], entry["values"]))
     if not codes or codes != list(range(codes[0], codes[-1] + 1)):
-        raise DataError(f"a rule on {own['feature']!r} allows values that are not neighbours.")
+        raise DataError(f"a rule on {entry['feature']!r} allows values that are not neighbours.")
     return Condition(feature, codes[0], codes[-1])
 
 
@@ -187,7 +185,7 @@ def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
     if (codes < 0).any() or (codes >= np.array(domain.sizes)).any():
         raise DataError("a cell lies outside the domain.")
     if len(np.unique(codes, axis=0)) < len(codes):
-        raise DataError("a cell stands there twice.")
+        raise DataError("a cell is listed twice.")
     return Cells(domain, codes.astype(domain.code_type))
 
 

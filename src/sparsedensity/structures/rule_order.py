@@ -8,15 +8,15 @@ are chosen one after another.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.structures.rules import Condition, RuleList
+from sparsedensity.structures.rules import Condition, RuleList, boxes_meeting
 from sparsedensity.table import Floats
 
 Rule = tuple[Condition, ...]
@@ -59,11 +59,12 @@ def _tellings(rules: RuleList, is_antecedent: Callable[[Rule], bool]) -> list[Te
     ways = list(enumerate(rules.rules))
     spans = [_spans(rules, boxes) for boxes in rules.boxes]
     if sum(math.comb(len(own), min(longest, len(own) // 2)) for own in spans) <= MOST_TELLINGS:
-        ways += [(leaf, rule) for leaf, own in enumerate(spans) for rule in _subsets(own, longest)]
+        sizes = range(1, longest + 1)
+        ways += [(leaf, rule) for leaf, own in enumerate(spans) for k in sizes for rule in combinations(own, k)]
     boxes = np.concatenate(rules.boxes)
     leaf_of = np.repeat(np.arange(rules.n_leaves), [len(own) for own in rules.boxes])
     return [
-        Telling(leaf, rule, frozenset(leaf_of[_meet(rules, boxes, rule)].tolist()) - {leaf})
+        Telling(leaf, rule, frozenset(leaf_of[boxes_meeting(rules.domain, boxes, rule)].tolist()) - {leaf})
         for leaf, rule in dict.fromkeys(ways)
         if is_antecedent(rule)
     ]
@@ -81,15 +82,3 @@ def _spans(rules: RuleList, boxes: NDArray[np.bool_]) -> list[Condition]:
         if one or (feature.ordered and 1 < codes[-1] - codes[0] + 1 < feature.size and codes[-1] != feature.missing):
             spans.append(Condition(column, int(codes[0]), int(codes[-1])))
     return spans
-
-
-def _subsets(spans: Sequence[Condition], longest: int) -> Iterator[Rule]:
-    return itertools.chain.from_iterable(itertools.combinations(spans, k) for k in range(1, longest + 1))
-
-
-def _meet(rules: RuleList, boxes: NDArray[np.bool_], rule: Rule) -> NDArray[np.bool_]:
-    """Which boxes have points that obey a rule."""
-    meet = np.ones(len(boxes), bool)
-    for feature, low, high in rule:
-        meet &= boxes[:, rules.domain.span(feature)][:, low : high + 1].any(axis=1)
-    return meet

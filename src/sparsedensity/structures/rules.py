@@ -103,9 +103,7 @@ class RuleList:
 
     def _take(self, boxes: NDArray[np.bool_], rule: Sequence[Condition]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Divide boxes into what a rule takes and what it leaves; boxes apart from it stay whole."""
-        meet = np.ones(len(boxes), bool)
-        for feature, low, high in rule:
-            meet &= boxes[:, self.domain.span(feature)][:, low : high + 1].any(axis=1)
+        meet = boxes_meeting(self.domain, boxes, rule)
         left, boxes = [boxes[~meet]], boxes[meet]
         for feature, low, high in rule:
             span = self.domain.span(feature)
@@ -116,6 +114,14 @@ class RuleList:
             left.append(outside[outside[:, span].any(axis=1)])
             boxes = inside
         return boxes, np.concatenate(left)
+
+
+def boxes_meeting(domain: Domain, boxes: NDArray[np.bool_], rule: Sequence[Condition]) -> NDArray[np.bool_]:
+    """Which boxes have points that obey a rule."""
+    meet = np.ones(len(boxes), bool)
+    for feature, low, high in rule:
+        meet &= boxes[:, domain.span(feature)][:, low : high + 1].any(axis=1)
+    return meet
 
 
 def log_box_volumes(domain: Domain, boxes: NDArray[np.bool_]) -> Floats:

@@ -1,7 +1,7 @@
 """A tree: multiway splits on groups of a feature's values.
 
 A finished tree is three arrays. Node 0 is the root, children come after their parents, and an inner node has one
-entry in ``child`` for every value of its feature: the child that takes the value, or ``NOWHERE`` where the path
+entry in ``child`` for every value of its feature: the child that takes the value, or ``NOWHERE`` if the path
 to the node has already excluded it.
 
 >>> from sparsedensity.domain import Domain, Feature
@@ -13,10 +13,10 @@ to the node has already excluded it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,11 @@ from sparsedensity.table import Codes, Floats
 LEAF = -1
 NOWHERE = -1
 
-Split: TypeAlias = tuple[int, Sequence[tuple[Collection[int], int]]] | None
-"""A node while a tree is built: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
+Place = TypeVar("Place")
+Division: TypeAlias = tuple[int, Sequence[tuple[Collection[int], Place]]] | None
+"""How something divides: ``None`` for a leaf, else the feature and, for each branch, its codes and where it leads."""
+Split: TypeAlias = Division[int]
+"""The division of a node, which leads to the numbers of its children."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,15 @@ class Node:
     index: int
     region: Region
     depth: int
-    feature: int | None
-    """The feature it splits on; ``None`` for a leaf."""
     group: frozenset[int] | None
     """The values of the parent's feature that lead here; ``None`` for the root."""
     parent: int | None
+
+    @property
+    def feature(self) -> int | None:
+        """The feature it splits on; ``None`` for a leaf."""
+        feature = int(self.tree.feature[self.index])
+        return None if feature == LEAF else feature
 
     @property
     def is_leaf(self) -> bool:
@@ -60,22 +67,13 @@ class Node:
     @property
     def children(self) -> list[Node]:
         """The nodes below, in the order of their first values."""
-        if self.feature is None:
+        feature = self.feature
+        if feature is None:
             return []
-        groups = self.tree.groups(self.index)
-        return [self._child(child, self.feature, codes) for child, codes in groups.items()]
-
-    def _child(self, child: int, feature: int, codes: frozenset[int]) -> Node:
-        below = self.tree.feature[child]
-        return Node(
-            self.tree,
-            child,
-            self.region.only(feature, codes),
-            self.depth + 1,
-            None if below == LEAF else int(below),
-            codes,
-            self.index,
-        )
+        return [
+            Node(self.tree, child, self.region.only(feature, codes), self.depth + 1, codes, self.index)
+            for child, codes in self.tree.groups(self.index).items()
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +92,7 @@ class Tree:
 
     @classmethod
     def of_splits(cls, domain: Domain, splits: Sequence[Split]) -> Tree:
-        """Build from one entry a node: ``None`` for a leaf, else the feature and the (codes, child) of each branch."""
+        """Build from the split of every node."""
         feature = np.array([LEAF if split is None else split[0] for split in splits], np.int32)
         lengths = np.array([0 if split is None else domain.sizes[split[0]] for split in splits], np.int32)
         offset = np.cumsum(lengths, dtype=np.int32) - lengths
@@ -103,6 +101,21 @@ class Tree:
             for codes, node in split[1] if split is not None else ():
                 child[begin + np.fromiter(codes, np.intp, len(codes))] = node
         return cls(domain, feature, offset, child)
+
+    @classmethod
+    def grown(cls, domain: Domain, root: Place, divide: Callable[[Place], Division[Place]]) -> Tree:
+        """Build from the top, asking of every place how it divides."""
+        splits: list[Split] = [None]
+        stack = [(root, 0)]
+        while stack:
+            place, node = stack.pop()
+            division = divide(place)
+            if division is not None:
+                feature, branches = division
+                splits[node] = feature, [(codes, len(splits) + i) for i, (codes, _) in enumerate(branches)]
+                stack += [(below, len(splits) + i) for i, (_, below) in enumerate(branches)]
+                splits += [None] * len(branches)
+        return cls.of_splits(domain, splits)
 
     def split(self, node: int, feature: int, groups: Sequence[Collection[int]]) -> Tree:
         """The tree with one leaf split on a feature, one new leaf for every group of codes."""
@@ -113,7 +126,7 @@ class Tree:
         return Tree.of_splits(self.domain, splits + [None] * len(groups))
 
     def splits(self) -> list[Split]:
-        """One entry a node, as :meth:`of_splits` takes them."""
+        """One entry per node, as :meth:`of_splits` takes them."""
         return [
             None if of == LEAF else (int(of), [(codes, child) for child, codes in self.groups(node).items()])
             for node, of in enumerate(self.feature)
@@ -131,8 +144,7 @@ class Tree:
 
     def root(self) -> Node:
         """A reader's place at the top."""
-        feature = None if self.feature[0] == LEAF else int(self.feature[0])
-        return Node(self, 0, self.domain.everything(), 0, feature, None, None)
+        return Node(self, 0, self.domain.everything(), 0, None, None)
 
     def walk(self) -> Iterator[Node]:
         """Every node, parents before children, in reading order."""
@@ -170,6 +182,11 @@ class Tree:
         """How many leaves there are."""
         return int(np.sum(self.feature == LEAF))
 
+    @property
+    def n_features_used(self) -> int:
+        """How many features some split asks about."""
+        return len(set(self.feature[self.feature != LEAF].tolist()))
+
     @cached_property
     def regions(self) -> tuple[Region, ...]:
         """The region of every leaf, by number."""
@@ -191,21 +208,12 @@ class Tree:
 
     def merged(self) -> Tree:
         """The same leaves, with chains of splits on one feature drawn as one multiway split."""
-        splits: list[Split] = [None]
-        stack = [(0, 0)]
-        while stack:
-            old, new = stack.pop()
-            if self.feature[old] == LEAF:
-                continue
-            branches = self._branches(old)
-            splits[new] = (int(self.feature[old]), [(codes, len(splits) + i) for i, (codes, _) in enumerate(branches)])
-            for _, node in branches:
-                stack.append((node, len(splits)))
-                splits.append(None)
-        return Tree.of_splits(self.domain, splits)
+        return Tree.grown(self.domain, 0, self._division)
 
-    def _branches(self, node: int) -> list[tuple[frozenset[int], int]]:
-        """The branches of a node after every child that splits on the same feature gave way to its own."""
+    def _division(self, node: int) -> Split:
+        """The split of a node, where a child that splits on the same feature is replaced by its branches."""
+        if self.feature[node] == LEAF:
+            return None
         branches: list[tuple[frozenset[int], int]] = []
         stack = list(self.groups(node).items())
         while stack:
@@ -214,4 +222,4 @@ class Tree:
                 stack.extend(self.groups(child).items())
             else:
                 branches.append((codes, child))
-        return sorted(branches, key=lambda branch: min(branch[0]))
+        return int(self.feature[node]), sorted(branches, key=lambda branch: min(branch[0]))

@@ -9,6 +9,14 @@
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     return made;
   };
+  // A number as a person would say it.
+  const sayable = (x) => {
+    if (x < 999.5) return String(Number(Number(x.toPrecision(6)).toPrecision(3)));
+    const value = Number(x.toPrecision(2));
+    const [size, name] = [[1e12, " trillion"], [1e9, " billion"], [1e6, " million"]].find(([least]) => value >= least) || [1, ""];
+    if (value < 1e15) return `${Number((value / size).toPrecision(4)).toLocaleString("en-US")}${name}`;
+    return x.toExponential(0).replace("e+", " × 10^");
+  };
   const percent = (share) => (share >= 0.9995 && share < 1 ? "over 99.9 %" : `${Number((100 * share).toPrecision(3))} %`);
 
   // The picture: folding, moving with the keyboard, choosing a leaf.
@@ -223,24 +231,24 @@
     panel.replaceChildren();
     if (!leaf) return;
     panel.append(element("h3", `Leaf ${number}: ${leaf.conditions.join(" and ") || "everything else"}`));
-    panel.append(element("p", `${leaf.probability} of all records are expected here (95 % interval ${leaf.interval}); ${leaf.count} were seen.`));
-    panel.append(element("p", `Density ${leaf.density} over a volume of ${leaf.volume}. More unusual than ${percent(leaf.unusual)} of what the model expects.`));
+    panel.append(element("p", `${leaf.probability} of all records are expected here (95 % interval ${leaf.interval}); ${data.weight} seen: ${leaf.weight}.`));
+    panel.append(element("p", `Density ${leaf.density} over a volume of ${leaf.volume}: ${leaf.rarity}.`));
     const special = data.special[number] || [];
     if (!special.length) return;
-    panel.append(element("p", "What its rows look like, the columns that differ most from all rows first. The bar is this leaf, the mark all rows.", { class: "soft" }));
+    panel.append(element("p", "What its rows look like; columns that differ most from all rows come first. The bar is this leaf, the mark all rows.", { class: "soft" }));
     const grid = element("div", undefined, { class: "special" });
     for (const [name, values] of special) {
       const part = element("section");
       part.append(element("h4", name));
-      for (const [label, own, overall] of values) {
+      for (const [label, here, overall] of values) {
         const line = element("div");
-        const track = element("span", undefined, { class: "track", title: `${percent(own)} here, ${percent(overall)} of all rows` });
+        const track = element("span", undefined, { class: "track", title: `${percent(here)} here, ${percent(overall)} of all rows` });
         const bar = element("i");
         const mark = element("u");
-        bar.style.width = `${100 * own}%`;
+        bar.style.width = `${100 * here}%`;
         mark.style.left = `${100 * overall}%`;
         track.append(bar, mark);
-        line.append(element("span", label), track, element("span", percent(own)));
+        line.append(element("span", label), track, element("span", percent(here)));
         part.append(line);
       }
       grid.append(part);
@@ -278,7 +286,7 @@
 
   const wordsOf = (feature, code) => {
     if (code === feature.missing) return "missing";
-    if (feature.choices) return feature.choices.find(([own]) => own === code)[1];
+    if (feature.choices) return feature.choices.find(([first]) => first === code)[1];
     const { edges, integer } = feature;
     const short = (x) => String(Number(x.toPrecision(6)));
     return `${short(edges[code])} to ${short(edges[code + 1] - (integer ? 1 : 0))}`;
@@ -291,7 +299,7 @@
     let best = { log: logOf(codes) + 1e-9 };
     data.features.forEach((feature, i) => {
       for (const code of codesOf(feature)) {
-        const log = logOf(codes.map((own, j) => (j === i ? code : own)));
+        const log = logOf(codes.map((old, j) => (j === i ? code : old)));
         if (log > best.log + 1e-9) best = { log, feature, code };
       }
     });
@@ -306,13 +314,13 @@
     if (wrong >= 0) {
       const { edges, integer } = data.features[wrong];
       const last = edges[edges.length - 1] - (integer && edges.length > 1 ? 1 : 0);
-      panel.append(element("p", `Outside the domain: ${data.features[wrong].name} must be a number from ${edges[0]} to ${last}. Such a record has density 0.`));
+      panel.append(element("p", `Outside the domain: ${data.features[wrong].name} must be a number from ${edges[0]} to ${last}. The model gives such a record density 0.`));
       return;
     }
     const number = leafOf(codes);
     const leaf = data.leaves[number];
     panel.append(element("h3", `Leaf ${number}: ${leaf.conditions.join(" and ") || "everything else"}`));
-    panel.append(element("p", `More unusual than ${percent(leaf.unusual)} of what the model expects. Density ${leaf.density}; ${leaf.probability} of all records are in this leaf.`));
+    panel.append(element("p", `${leaf.rarity[0].toUpperCase()}${leaf.rarity.slice(1)}. Density ${leaf.density}; ${leaf.probability} of all records are in this leaf.`));
     const meter = element("div", undefined, { class: "meter", "aria-hidden": "true" });
     const needle = element("i");
     needle.style.left = `calc(${100 * leaf.unusual}% - 1px)`;
@@ -321,9 +329,9 @@
     ends.append(element("span", "most common"), element("span", "most unusual"));
     panel.append(meter, ends);
     const change = bestChange(codes);
-    const times = change && Number(Math.exp(change.log - logOf(codes)).toPrecision(3));
-    if (change) panel.append(element("p", `Most ordinary with one change: with ${change.feature.name} ${wordsOf(change.feature, change.code)} it would be ${Number.isFinite(times) ? `${times} times as dense` : "no longer impossible"}.`));
-    else panel.append(element("p", "No change of one value would make it more ordinary."));
+    const times = change && Math.exp(change.log - logOf(codes));
+    if (change) panel.append(element("p", `Most ordinary with one change: with ${change.feature.name} ${wordsOf(change.feature, change.code)} it would be ${Number.isFinite(times) ? `${sayable(times)} times as common` : "possible"}.`));
+    else panel.append(element("p", "Changing one value would not make it more ordinary."));
   };
 
   const buildForm = () => {

@@ -19,6 +19,7 @@ import numpy as np
 
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
+from sparsedensity.search.base import Best
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import ListChain, ListChains, Work
 from sparsedensity.search.lists.chain_arrays import task_of
@@ -92,18 +93,17 @@ class AnnealLists:
         state.done += proposals
         return state
 
-    def best(self, problem: Problem[ListPosterior], state: ListChains) -> RuleList:
-        """The best list seen, without rules that nothing reaches, in reading order."""
-        return tidied(problem, self.antecedents, self._list(problem, state.best_rules(int(np.argmax(state.scores)))))
-
-    def archive(self, problem: Problem[ListPosterior], state: ListChains) -> dict[int, Structure]:
-        """The best list seen of each number of rules."""
+    def best(self, problem: Problem[ListPosterior], state: ListChains) -> Best:
+        """The best list seen, without rules that nothing reaches, in reading order; and that of each length."""
         sizes = np.flatnonzero(state.scores > -np.inf).tolist()
-        return {n: self._list(problem, state.best_rules(n)) for n in sizes}
-
-    def limited(self, problem: Problem[ListPosterior], state: ListChains, best: Structure) -> bool:
-        """Whether the list is as long as it may be and one more rule would pay, at whatever place."""
-        return one_more_rule_pays(problem, self.antecedents, best)
+        rules = tidied(problem, self.antecedents, self._list(problem, state.best_rules(int(np.argmax(state.scores)))))
+        return Best(
+            rules,
+            archive={n: self._list(problem, state.best_rules(n)) for n in sizes},
+            limit_binds=one_more_rule_pays(problem, self.antecedents, rules),
+            r_hat=state.r_hat,
+            restarts=self.chains,
+        )
 
     def _sample(self, state: ListChains, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""

@@ -8,19 +8,20 @@ list than the best known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
+from sparsedensity.search.base import Best
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.lists.anneal import one_more_rule_pays, tidied
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact_estimate import estimate_list, longest_of, too_large
 from sparsedensity.search.lists.prefix_growth import ListProof, PrefixGrowth
-from sparsedensity.structures import RuleList, Structure
+from sparsedensity.structures import RuleList
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +76,11 @@ class ExactLists:
         state.finished = done is None
         return state
 
-    def best(self, problem: Problem[ListPosterior], state: ListProof) -> RuleList:
-        """The best list so far, in reading order."""
-        return tidied(problem, self.antecedents, state.structure)
-
-    def limited(self, problem: Problem[ListPosterior], state: ListProof, best: Structure) -> bool:
-        """Whether the list is as long as it may be and one more rule at its end would pay."""
-        return one_more_rule_pays(problem, self.antecedents, best)
-
-    def archive(self, problem: Problem[ListPosterior], state: ListProof) -> Mapping[int, Structure]:
-        """Nothing but the best list: prefixes that cannot lead to it are dropped."""
-        return {}
+    def best(self, problem: Problem[ListPosterior], state: ListProof) -> Best:
+        """The best list so far, in reading order; prefixes that cannot lead to it are dropped, so no others."""
+        rules = tidied(problem, self.antecedents, state.structure)
+        binds = one_more_rule_pays(problem, self.antecedents, rules)
+        return Best(rules, limit_binds=binds, upper_bound=state.upper_bound)
 
 
 def prove(problem: Problem[ListPosterior], antecedents: Antecedents, proof: ListProof) -> Iterator[int]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity.engines import whole_table
 from sparsedensity.kernels import list_prefixes as kernels
 from sparsedensity.posterior.rule_list import ListPosterior, ListTerms, log_available_sizes
 from sparsedensity.problem import Problem
@@ -21,7 +22,7 @@ MOST_BINS, MOST_GROUPS = 48, 16
 
 def cells_of(problem: Problem[ListPosterior], antecedents: Antecedents) -> kernels.ListCells:
     """Every point of the domain, together with those that obey the same antecedents; the densest last."""
-    domain, table = problem.domain, problem.engine.table
+    domain, table = problem.domain, whole_table(problem.engine)
     points = np.stack(np.unravel_index(np.arange(math.prod(domain.sizes)), domain.sizes), axis=1)
     obey = np.stack([(points[:, f] >= low) & (points[:, f] <= high) for f, low, high in antecedents.conditions])
     listed, begin = antecedents.listed

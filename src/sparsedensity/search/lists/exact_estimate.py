@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedensity.engines import whole_table
 from sparsedensity.errors import DataError
 from sparsedensity.kernels.list_terms import most_evidence
 from sparsedensity.posterior.rule_list import ListPosterior, ListTerms
 from sparsedensity.problem import Problem
+from sparsedensity.search.bounds import log_volume_of_rows
 from sparsedensity.search.lists.antecedents import MOST_LISTED, Antecedents
 from sparsedensity.search.lists.exact_arrays import count_uses
 from sparsedensity.search.trees.exact.estimate import MOST_BYTES, MOST_SECONDS, about
@@ -112,9 +114,8 @@ def too_large(ahead: ListEstimate) -> DataError:
 def _fit_of_rows(problem: Problem[ListPosterior]) -> float:
     """The sum over distinct rows of n ln (n / V), volumes relative to the whole domain."""
     engine = problem.engine
-    weights = engine.table.weights
-    logs = engine.value_weights(engine.all_rows()) @ np.log(engine.domain.measures)
-    return float(weights @ np.log(weights) - logs + engine.n * engine.domain.log_volume)
+    weights = whole_table(engine).weights
+    return float(weights @ np.log(weights) - log_volume_of_rows(engine) + engine.n * engine.domain.log_volume)
 
 
 def _float(number: int) -> float:

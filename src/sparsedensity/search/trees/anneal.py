@@ -17,15 +17,21 @@ from typing import Literal
 import numpy as np
 
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.kernels import moves
-from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.base import run
-from sparsedensity.search.trees.anneal_chain import ARCHIVED, FEW_REGIONS, KINDS, Chain, Cooling, Recipe, region_count
+from sparsedensity.search.base import Best, run
+from sparsedensity.search.trees.anneal_chain import (
+    ARCHIVED,
+    FEW_REGIONS,
+    KINDS,
+    AnnealChain,
+    Cooling,
+    Recipe,
+    region_count,
+)
 from sparsedensity.search.trees.anneal_memory import limit_of, on_grid
 from sparsedensity.search.trees.greedy import Greedy
-from sparsedensity.structures import Structure, Tree, canonical
-from sparsedensity.table import Codes, Floats, Table
+from sparsedensity.structures import Tree, canonical
+from sparsedensity.table import Table
 
 MOST_ROWS = 200_000
 """Tables with more distinct rows are searched on a sample."""
@@ -43,13 +49,13 @@ ENOUGH = 2e-4
 SHORT = 10
 """Moves at each size of the path."""
 RECIPES = (
-    Recipe(0.0, 0.0, 0.03, 0.5, 0.5),
-    Recipe(0.5, 0.3, 0.003, 1.0, 1.0),
-    Recipe(0.0, 0.0, 0.1, 1.0, 1.0),
-    Recipe(0.7, 0.5, 0.003, 0.5, 0.5),
+    Recipe.of(0.0, 0.0, 0.03, 0.5, 0.5),
+    Recipe.of(0.5, 0.3, 0.003, 1.0, 1.0),
+    Recipe.of(0.0, 0.0, 0.1, 1.0, 1.0),
+    Recipe.of(0.7, 0.5, 0.003, 0.5, 0.5),
 )
-POLISH = Recipe(0.0, 0.0, 0.002, 1.0, 0.7)
-REFINE = POLISH._replace(noise=0.2, trust=0.5)
+POLISH = Recipe.of(0.0, 0.0, 0.002, 1.0, 0.7)
+REFINE = POLISH._replace(settings=POLISH.settings._replace(noise=0.2, trust=0.5))
 
 
 @dataclass(frozen=True)
@@ -73,13 +79,13 @@ class Anneal:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Annealing:
         """The chains before their first block."""
-        rows, weights = problem.engine.table.codes, on_grid(problem.engine.table.weights)
-        is_sample = len(rows) > MOST_ROWS
-        if is_sample:
-            rows, weights = sample_of(rows, weights, rng)
-        budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(rows)))
+        table = problem.engine.collapsed()
+        is_sample = table is None or len(table) > MOST_ROWS
+        if table is None or len(table) > MOST_ROWS:
+            table = problem.engine.sample(SAMPLE, rng)
+        budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(table)))
         generators = rng.spawn(self.restarts + 2)[::-1]
-        state = Annealing(rows, weights, is_sample, budget, generators)
+        state = Annealing(on_grid(table), is_sample, budget, generators)
         starts = self.starts or greedy_starts(problem, state)
         for i in range(self.restarts):
             recipe = RECIPES[i % len(RECIPES)]
@@ -104,18 +110,20 @@ class Anneal:
             self._next_stage(problem, state)
         return state
 
-    def best(self, problem: AnyProblem, state: Annealing) -> Tree:
-        """The best tree of all chains; for the leaf-sparse posterior its canonical form."""
-        tree = state.leader().tree(problem)
-        return canonical(tree) if isinstance(problem.posterior, LeafSparse) else tree
+    def best(self, problem: AnyProblem, state: Annealing) -> Best:
+        """The best tree of all chains; if only leaves matter, its canonical form."""
+        leader = state.leader()
+        tree = leader.tree(problem)
+        reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
+        return Best(
+            canonical(tree) if problem.posterior.only_leaves else tree,
+            archive=self._archive(problem, state),
+            limit_binds=reached and leader.wants_more,
+            by_kind=state.by_kind,
+            restarts=self.restarts,
+        )
 
-    def limited(self, problem: AnyProblem, state: Annealing, best: Structure) -> bool:
-        """Whether the limit was reached and one more leaf would have paid."""
-        if problem.max_leaves is None or best.n_leaves < problem.max_leaves:
-            return False
-        return state.leader().wants_more
-
-    def archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Tree]:
+    def _archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Tree]:
         """The best tree found for each number of leaves, after a short search at each."""
         found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(SHORT)
         for other in state.retired if state.stage == "all rows" else state.everyone():
@@ -124,9 +132,8 @@ class Anneal:
                     found[leaves] = kept
         return {leaves: found[leaves].tree(problem) for leaves in sorted(found)}
 
-    def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> Chain:
-        rows, weights = state.rows, state.weights
-        chain = Chain(problem, rows, weights, recipe, state.generators.pop(), self.epsilon, self.cooling)
+    def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> AnnealChain:
+        chain = AnnealChain(problem, state.table, recipe, state.generators.pop(), self.epsilon, self.cooling)
         chain.budget = state.budget
         chain.proposals = self.iterations
         chain.start = start
@@ -149,18 +156,16 @@ class Anneal:
 
     def _to_all_rows(self, problem: AnyProblem, state: Annealing) -> None:
         """Count the best trees on all rows, and go on with the best of them there unless that would take long."""
-        table, state.stage = problem.engine.table, "all rows"
+        table, state.stage = problem.engine.collapsed(), "all rows"
         ranked = sorted(state.everyone(), key=lambda chain: -chain.score)[:2]
         scored = [(problem.score(chain.tree(problem)), chain) for chain in ranked]
         score, best = max(scored, key=lambda pair: pair[0])
         state.keep_only([])
-        if table.codes.size > MOST_REFINED:
+        if table is None or table.codes.size > MOST_REFINED:
             best.score, state.chains, state.finished = score, [best], True
             return
-        tree = best.tree(problem)
-        rows, weights = table.codes, on_grid(table.weights)
-        chain = Chain(problem, rows, weights, REFINE, state.generators.pop(), self.epsilon, self.cooling)
-        chain.start, chain.reads = tree, PASSES * table.codes.size
+        chain = AnnealChain(problem, on_grid(table), REFINE, state.generators.pop(), self.epsilon, self.cooling)
+        chain.start, chain.reads = best.tree(problem), PASSES * table.codes.size
         state.chains = [chain]
 
 
@@ -168,13 +173,13 @@ class Anneal:
 class Annealing:
     """Where an annealing search stands."""
 
-    rows: Codes
-    weights: Floats
+    table: Table
+    """The rows that are searched: all of them, or a sample."""
     is_sample: bool
     budget: float
     generators: list[np.random.Generator]
-    chains: list[Chain] = field(default_factory=list)
-    retired: list[Chain] = field(default_factory=list)
+    chains: list[AnnealChain] = field(default_factory=list)
+    retired: list[AnnealChain] = field(default_factory=list)
     stage: Literal["search", "all rows"] = "search"
     rounds: int = 0
     before_round: float = -math.inf
@@ -198,23 +203,19 @@ class Annealing:
         """Whether the last round brought enough for another."""
         return self.log_posterior - self.before_round > ENOUGH * (self.log_posterior - self.bottom)
 
-    def engine(self, problem: AnyProblem) -> MemoryEngine:
-        """The rows that are searched."""
-        return MemoryEngine(Table(problem.domain, self.rows, self.weights)) if self.is_sample else problem.engine
-
-    def finalists(self) -> list[Chain]:
+    def finalists(self) -> list[AnnealChain]:
         """The chains whose scores count: on all rows if there are such."""
         return self.chains if self.stage == "all rows" else self.everyone()
 
-    def leader(self) -> Chain:
+    def leader(self) -> AnnealChain:
         """The chain with the best tree, the first of equals."""
         return max(self.finalists(), key=lambda chain: chain.score)
 
-    def everyone(self) -> list[Chain]:
+    def everyone(self) -> list[AnnealChain]:
         """Every chain of this stage and of those before, the first first."""
         return self.retired + self.chains
 
-    def keep_only(self, chains: list[Chain]) -> None:
+    def keep_only(self, chains: list[AnnealChain]) -> None:
         """Retire the other chains, which gives back their memory."""
         for chain in self.chains:
             if chain not in chains:
@@ -224,9 +225,11 @@ class Annealing:
 
     def update(self) -> None:
         """Sum up what the chains did."""
-        total = np.sum([chain.moves for chain in self.everyone()], axis=0)
-        self.by_kind = {kind: (int(a), int(b), int(c)) for kind, (a, b, c) in zip(KINDS, total, strict=True)}
-        self.moves = int(total[:, moves.PROPOSED].sum())
+        chains = self.everyone()
+        names = ("proposed", "accepted", "better")
+        total = [np.sum([chain.moves[name] for chain in chains], axis=0).tolist() for name in names]
+        self.by_kind = {kind: (a, b, c) for kind, a, b, c in zip(KINDS, *total, strict=True)}
+        self.moves = sum(total[0])
         best = self.leader()
         self.log_posterior, self.leaves = best.score, best.leaves
 
@@ -240,20 +243,10 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     return float(max(5e7, min(8e8, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
 
 
-def sample_of(rows: Codes, weights: Floats, rng: np.random.Generator) -> tuple[Codes, Floats]:
-    """Rows drawn by weight at equal steps from a random start; the drawn weight stands for the whole."""
-    ends = np.cumsum(weights)
-    n = float(ends[-1])
-    at = np.searchsorted(ends, (np.arange(SAMPLE) + rng.random()) * (n / SAMPLE), side="right")
-    drawn, times = np.unique(np.minimum(at, len(rows) - 1), return_counts=True)
-    return np.ascontiguousarray(rows[drawn]), on_grid(times.astype(np.float64) * (n / SAMPLE))
-
-
 def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:
     """The greedy tree, where it is cheap to have."""
-    if not isinstance(problem.posterior, LeafSparse) or limit_of(problem) > 10 * ARCHIVED:
+    if not problem.posterior.only_leaves or limit_of(problem) > 10 * ARCHIVED:
         return ()
-    engine = state.engine(problem)
-    tree = run(Greedy(), Problem(engine, problem.posterior, problem.max_leaves)).structure
+    tree = run(Greedy(), Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)).structure
     assert isinstance(tree, Tree)
     return (tree,)

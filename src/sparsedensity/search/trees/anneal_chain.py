@@ -9,27 +9,26 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.kernels import moves, regions
-from sparsedensity.problem import AnyProblem
-from sparsedensity.search.trees.anneal_memory import (
-    copy_tree,
-    empty_tree,
-    limit_of,
-    make_space,
-    plant,
-    single_leaf_score,
-)
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.kernels import anneal_moves as moves
+from sparsedensity.kernels import anneal_regions as regions
+from sparsedensity.kernels import anneal_trees as trees
+from sparsedensity.problem import AnyProblem, Problem
+from sparsedensity.search.trees.anneal_memory import copy_tree, empty_tree, leaf_regions, limit_of, make_memory, plant
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
-from sparsedensity.table import Codes, Floats
+from sparsedensity.table import Table
 
 Cooling = Literal["geometric", "linear"]
 COOLINGS: tuple[Cooling, ...] = ("geometric", "linear")
 ARCHIVED = 300
 """Up to this many leaves the best tree of each size is kept."""
 FEW_REGIONS = 1e5
-"""A problem with so few regions is explored in dreams as well, and a chain stops when it found nothing for long."""
-DREAMS = 5
+"""A problem with so few regions is explored without a tree as well; a chain stops when it found nothing for long."""
+EXPLORED = 5
+"""How many walks through regions go with every move then,"""
+DEEPEST = 16
+"""and how many divisions each goes down at most."""
 PATIENCE = 0.25
 SHORT_SHARE = 0.25
 """The share of a budget for the short searches at every size together."""
@@ -38,6 +37,26 @@ BLOCK = 3e7
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
 KINDS = ("expand", "shrink", "regroup", "merge", "structure", "exchange", "rebuild")
+WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
+SETTINGS = moves.Settings(
+    steps=1,
+    hot=1.0,
+    limit=1,
+    structural=0.01,
+    blindly=0.5,
+    merging=0.5,
+    sideways=0.3,
+    noise=0.0,
+    wild=0.0,
+    slack=0.7,
+    trust=0.9,
+    trusting=0.5,
+    drawn=0.7,
+    blind=0.2,
+    at_leaf=0.25,
+    outward=0.7,
+    taught=300,
+)
 
 
 class Recipe(NamedTuple):
@@ -47,11 +66,12 @@ class Recipe(NamedTuple):
     """The share of the budget for annealing from the root; 0 starts from the grown tree."""
     anneal_hot: float
     rebuild_hot: float
-    noise: float
-    wild: float
-    trust: float = 0.9
-    slack: float = 0.7
-    blind: float = 0.2
+    settings: moves.Settings
+
+    @classmethod
+    def of(cls, annealed: float, anneal_hot: float, rebuild_hot: float, noise: float, wild: float) -> Recipe:
+        """A recipe that shakes gains and divisions so much."""
+        return cls(annealed, anneal_hot, rebuild_hot, SETTINGS._replace(noise=noise, wild=wild))
 
 
 class Stored(NamedTuple):
@@ -59,14 +79,15 @@ class Stored(NamedTuple):
 
     score: float
     nodes: NDArray[np.int64]
+    """The feature, the first child and the next sibling of every node."""
     labels: NDArray[np.int16]
 
     @classmethod
-    def of(cls, grown: moves.Grown) -> Stored:
+    def of(cls, grown: trees.Growing) -> Stored:
         """A copy of a tree."""
-        used = int(grown.meta[moves.HIGH])
-        columns = [moves.FEATURE, moves.FIRST, moves.NEXT]
-        return cls(float(grown.gains[0, moves.SCORE]), grown.nodes[:used, columns].copy(), grown.labels[:used].copy())
+        used = int(grown.state["high"][0])
+        nodes = np.stack([grown.nodes[name][:used] for name in ("feature", "first", "next")], axis=1)
+        return cls(float(grown.state["score"][0]), nodes, grown.labels[:used].copy())
 
     def splits(self) -> Iterator[Split]:
         """The splits, parents before children, numbered in that order."""
@@ -88,35 +109,34 @@ class Stored(NamedTuple):
         return Tree.of_splits(problem.domain, list(self.splits()))
 
 
-class Chain:
+class AnnealChain:
     """One restart with a memory of its own."""
 
     def __init__(
         self,
         problem: AnyProblem,
-        rows: Codes,
-        weights: Floats,
+        table: Table,
         recipe: Recipe,
         rng: np.random.Generator,
         epsilon: float,
         cooling: Cooling = "geometric",
     ) -> None:
-        self.problem, self.recipe, self.rng, self.cooling, self.epsilon = problem, recipe, rng, cooling, epsilon
-        self.rows, self.weights = rows, weights
+        self.problem = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
+        self.table, self.recipe, self.rng, self.cooling, self.epsilon = table, recipe, rng, cooling, epsilon
         self.limit = limit_of(problem)
-        self.dreams = DREAMS if region_count(problem) <= FEW_REGIONS else 0
-        self.n = float(weights.sum())
-        self.moves = np.zeros((len(KINDS), 3), np.int64)
+        self.walks = EXPLORED if region_count(problem) <= FEW_REGIONS else 0
+        self.n = float(table.weights.sum())
+        self.moves = np.zeros(len(KINDS), moves.KIND)
         self.kept: dict[int, Stored] = {}
         self.budget, self.spent, self.read, self.spent_at_best = 0.0, 0.0, 0.0, 0.0
-        self.moved = 0.0
+        self.moved = 0
         self.proposals: int | None = None
         self.reads: int | None = None
         self.start: Tree | None = None
         self.started = self.done = self.wants_more = False
-        self.space: regions.Space
-        self.trees: tuple[moves.Grown, moves.Grown, moves.Grown]
-        self.score = single_leaf_score(problem, weights)
+        self.memory: regions.Memory
+        self.trees: tuple[trees.Growing, trees.Growing, trees.Growing]
+        self.one_leaf = self.score = self.problem.score(Tree.leaf(table.domain))
         self.leaves = 1
         self.found = Stored(self.score, np.array([[-1, -1, -1]]), np.zeros((1, 1), np.int16))
 
@@ -139,30 +159,30 @@ class Chain:
     def resume(self, recipe: Recipe, start: Tree) -> None:
         """Go on from another tree by another recipe, with all that was learned."""
         self.recipe, self.spent, self.spent_at_best, self.done = recipe, 0.0, 0.0, False
-        self.moved = float(self.moves[:, moves.PROPOSED].sum())
-        plant(self.trees[0], single_leaf_score(self.problem, self.weights))
+        self.moved = self.proposed
+        plant(self.trees[0], self.one_leaf)
         self._replay(self.trees[0], start.splits())
 
     def retire(self) -> None:
         """Keep what was found only."""
         if self.started:
-            del self.space, self.trees
+            del self.memory, self.trees
 
     def _begin(self) -> None:
         """Memory, and the first tree: given, or grown; annealing from the root needs none."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
         self.trees = (empty_tree(self.problem, nodes), empty_tree(self.problem, nodes), empty_tree(self.problem, nodes))
-        self.space = make_space(self.problem, self.rows, self.weights, nodes)
+        self.memory = make_memory(self.problem, self.table, nodes)
         for tree in self.trees:
-            plant(tree, self.score)
+            plant(tree, self.one_leaf)
         tree, _, best = self.trees
         if self.start is not None:
             self._replay(tree, self.start.splits())
-            self._rebuild(0, 1.0, self.recipe)
+            self._rebuild(0, 1.0, self.recipe.settings)
         elif self.recipe.annealed == 0.0:
-            self._rebuild(1, 1e-9, self.recipe._replace(noise=0.0, wild=0.0, trust=0.0))
-        if tree.gains[0, moves.SCORE] > best.gains[0, moves.SCORE]:
+            self._rebuild(1, 1e-9, self.recipe.settings._replace(noise=0.0, wild=0.0, trust=0.0))
+        if score_of(tree) > score_of(best):
             copy_tree(tree, best)
 
     def _progress(self) -> float:
@@ -170,9 +190,9 @@ class Chain:
         if self.reads is not None:
             return self.read / self.reads
         if self.proposals is not None:
-            proposed = float(self.moves[:, moves.PROPOSED].sum()) - self.moved
+            proposed = self.proposed - self.moved
             return max(proposed / self.proposals, self.spent / (WORK_PER_PROPOSAL * self.proposals))
-        if self.dreams and self.recipe.annealed == 0.0 and self.spent > self.budget * PATIENCE + 4 * self.spent_at_best:
+        if self.walks and self.recipe.annealed == 0.0 and self.spent > self.budget * PATIENCE + 4 * self.spent_at_best:
             return 1.0
         return self.spent / self.budget
 
@@ -184,47 +204,58 @@ class Chain:
         else:
             steps = 10 if self.reads is None else 1
             hot = self._cooled(self.recipe.rebuild_hot, 1e-5, (x - annealed) / (1.0 - annealed))
-            self._dream(steps * self.dreams)
-            self._rebuild(steps, hot, self.recipe)
+            self._explore(steps * self.walks)
+            self._rebuild(steps, hot, self.recipe.settings)
 
     def _cooled(self, hot: float, cold: float, x: float) -> float:
         """The temperature after a share x of the budget: from at least 4 nats down to at least 0.1."""
         hot, cold = max(hot * self.n, 4.0), max(cold * self.n, 0.1)
         return hot * (cold / hot) ** x if self.cooling == "geometric" else hot + (cold - hot) * x
 
+    @property
+    def proposed(self) -> int:
+        """How many moves were proposed."""
+        return int(self.moves["proposed"].sum())
+
     def _anneal(self, steps: int, hot: float) -> None:
         tree, _, best = self.trees
-        moves.anneal(self.space, tree, best, self.moves, self._knobs(steps, hot, self.recipe), self.rng)
+        settings = self._settings(self.recipe.settings, steps, hot)
+        moves.anneal(self.memory, tree, best, self.moves, settings, self.rng)
         self._account()
 
-    def _rebuild(self, steps: int, hot: float, recipe: Recipe) -> None:
-        moves.rebuild(self.space, *self.trees, self.moves, self._knobs(steps, hot, recipe), self.rng)
+    def _rebuild(self, steps: int, hot: float, settings: moves.Settings) -> None:
+        moves.rebuild(self.memory, *self.trees, self.moves, self._settings(settings, steps, hot), self.rng)
         self._account()
 
-    def _dream(self, trials: int) -> None:
+    def _explore(self, trials: int) -> None:
         """Explore regions at the price of a leaf of the current tree."""
         if trials:
-            leaves, sizes = int(self.trees[0].meta[moves.LEAVES]), self.space.sizes
-            regions.dream(self.space, float(sizes[leaves] - sizes[leaves + 1]), trials, self.rng)
+            path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
+            price = self._price(leaves_of(self.trees[0]))
+            regions.explore(self.memory, path, price, WALKS._replace(trials=trials), self.rng)
 
-    def _knobs(self, steps: int, hot: float, recipe: Recipe) -> Floats:
-        shape = [recipe.noise, recipe.wild, recipe.slack, recipe.trust, recipe.blind]
-        return np.array([steps, hot, self.epsilon, self.limit, *shape], np.float64)
+    def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
+        return settings._replace(steps=steps, hot=float(hot), limit=self.limit, structural=float(self.epsilon))
+
+    def _price(self, leaves: int) -> float:
+        """What one more leaf must gain."""
+        by_leaves = self.memory.belief.by_leaves
+        return float(by_leaves[leaves] - by_leaves[leaves + 1])
 
     def _account(self) -> None:
         """Take over the counters of the memory; when it is full, begin a new one with the same trees."""
-        used = self.space.ints[regions.USED]
-        self.spent += float(used[regions.WORK])
-        self.read += float(used[regions.READ])
-        used[regions.WORK] = used[regions.READ] = 0
-        if used[regions.FULL]:
+        used = self.memory.used
+        self.spent += float(used["work"][0])
+        self.read += float(used["read"][0])
+        used["work"] = used["read"] = 0
+        if used["full"][0]:
             old = [list(Stored.of(tree).splits()) for tree in self.trees]
-            self.space = make_space(self.problem, self.rows, self.weights, len(self.trees[0].nodes))
+            self.memory = make_memory(self.problem, self.table, len(self.trees[0].nodes))
             for tree, splits in zip(self.trees, old, strict=True):
-                plant(tree, single_leaf_score(self.problem, self.weights))
+                plant(tree, self.one_leaf)
                 self._replay(tree, splits)
 
-    def _replay(self, tree: moves.Grown, splits: list[Split]) -> None:
+    def _replay(self, tree: trees.Growing, splits: list[Split]) -> None:
         """Grow a planted tree into a given one."""
         nodes, order = {0: 0}, [0]
         for number in order:
@@ -236,10 +267,10 @@ class Chain:
             for name, (codes, _) in enumerate(branches):
                 labels[list(codes)] = name
             node = nodes[number]
-            moves.graft(self.space, tree, np.int64(node), np.int64(feature), labels, self.rng)
+            moves.graft(self.memory, tree, np.int64(node), np.int64(feature), labels, self.rng)
             names = tree.labels[node]
-            children = [int(tree.nodes[node, moves.FIRST])]
-            while (after := int(tree.nodes[children[-1], moves.NEXT])) >= 0:
+            children = [int(tree.nodes["first"][node])]
+            while (after := int(tree.nodes["next"][children[-1]])) >= 0:
                 children.append(after)
             for codes, child in branches:
                 nodes[child] = children[int(names[list(codes)].max())]  # -1 at values that cannot occur here
@@ -248,12 +279,12 @@ class Chain:
         """Note the best tree, and the current one if it is the best of its size."""
         tree, _, best = self.trees
         for grown in (best, tree):
-            leaves, score = int(grown.meta[moves.LEAVES]), float(grown.gains[0, moves.SCORE])
+            leaves, score = leaves_of(grown), score_of(grown)
             if leaves <= min(ARCHIVED, self.limit) and (leaves not in self.kept or score > self.kept[leaves].score):
                 self.kept[leaves] = Stored.of(grown)
-        if best.gains[0, moves.SCORE] > self.score + 1e-9 or len(self.found.nodes) == 1:
+        if score_of(best) > self.score + 1e-9 or len(self.found.nodes) == 1:
             self.found, self.spent_at_best = Stored.of(best), self.spent
-            self.score, self.leaves = self.found.score, int(best.meta[moves.LEAVES])
+            self.score, self.leaves = self.found.score, leaves_of(best)
         self.wants_more = self.leaves >= self.limit and self._would_grow(best)
 
     def walk_down(self, steps: int) -> dict[int, Stored]:
@@ -261,25 +292,34 @@ class Chain:
         self._begin()
         tree, _, best = self.trees
         found: dict[int, Stored] = {}
-        for size in range(min(int(best.meta[moves.LEAVES]), ARCHIVED), 0, -1):
+        for size in range(min(leaves_of(best), ARCHIVED), 0, -1):
             self.limit = size
             copy_tree(best, tree)
-            best.gains[0, moves.SCORE] = -np.inf
-            self._rebuild(steps if self.spent < SHORT_SHARE * self.budget else 0, 0.1, self.recipe)
-            if tree.gains[0, moves.SCORE] > best.gains[0, moves.SCORE]:
+            best.state["score"] = -np.inf
+            enough = self.spent >= SHORT_SHARE * self.budget
+            self._rebuild(0 if enough else steps, 0.1, self.recipe.settings)
+            if score_of(tree) > score_of(best):
                 copy_tree(tree, best)
-            leaves = int(best.meta[moves.LEAVES])
-            if leaves not in found or best.gains[0, moves.SCORE] > found[leaves].score:
+            leaves = leaves_of(best)
+            if leaves not in found or score_of(best) > found[leaves].score:
                 found[leaves] = Stored.of(best)
         return found
 
-    def _would_grow(self, tree: moves.Grown) -> bool:
+    def _would_grow(self, tree: trees.Growing) -> bool:
         """Whether one more leaf would pay, as far as the leaves have been looked at."""
-        leaves = int(tree.meta[moves.LEAVES])
-        held = tree.nodes[tree.nodes[:leaves, moves.LEAF_LIST], moves.REGION]
-        held = held[self.space.regions[held, regions.BEST] >= 0]
-        price = self.space.sizes[leaves] - self.space.sizes[leaves + 1]
-        return bool((self.space.worths[held, regions.BEST_GAIN] > price).any())
+        held = self.memory.regions[leaf_regions(tree)]
+        gains = held["best_gain"][held["best"] >= 0]
+        return bool((gains > self._price(leaves_of(tree))).any())
+
+
+def leaves_of(tree: trees.Growing) -> int:
+    """How many leaves a tree has."""
+    return int(tree.state["leaves"][0])
+
+
+def score_of(tree: trees.Growing) -> float:
+    """The log posterior of a tree."""
+    return float(tree.state["score"][0])
 
 
 def region_count(problem: AnyProblem) -> float:

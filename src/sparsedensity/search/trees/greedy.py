@@ -16,11 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines.memory import Rows
-from sparsedensity.kernels import split as kernels
-from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import Problem
-from sparsedensity.structures import Structure, Tree, canonical
+from sparsedensity.engines import table_or_sample
+from sparsedensity.kernels import belief as beliefs
+from sparsedensity.kernels import divisions
+from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_terms, space_of
+from sparsedensity.problem import AnyProblem
+from sparsedensity.search.base import Best
+from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
+from sparsedensity.search.trees.pruning import best_sums, pruned, size_of_best
+from sparsedensity.search.trees.row_lists import RowList, RowLists
+from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats
 
@@ -30,6 +35,8 @@ PATIENCE = 64
 LARGEST_ARCHIVE = 300
 GROW_BEYOND = 2
 """A tree grows to so many times the limit before it is pruned back: a hard limit to optimise under, no cut-off."""
+MOST_ROWS = 1_000_000
+"""What an engine is asked to draw if it cannot bring all distinct rows home."""
 
 
 @dataclass(frozen=True)
@@ -44,71 +51,60 @@ class Greedy:
     """A leaf of at most this weight is not split; ``None`` splits whatever can be."""
     name: str = "greedy"
 
-    def init(self, problem: Problem[LeafSparse], rng: np.random.Generator) -> Growth:
+    def init(self, problem: AnyProblem, rng: np.random.Generator) -> Growth:
         """One leaf, and the best split of it."""
-        domain = problem.domain
-        codes = {"posterior": kernels.POSTERIOR, "ise": kernels.ISE}
-        scale = kernels.Scale(
-            codes[self.criterion], float(problem.posterior.pseudocount), problem.engine.n, domain.log_volume
-        )
-        growth = Growth(domain, scale, values_of(domain))
-        everything = np.ones(int(domain.starts[-1]), bool)
-        self._add_leaf(problem, growth, problem.engine.all_rows(), everything, domain.log_volume)
-        growth.log_posterior = problem.posterior.log_head(1, problem.engine.n) + growth.leaf_sum
+        rows = RowLists(on_grid(table_or_sample(problem.engine, MOST_ROWS, rng)))
+        growth = Growth.on(problem, rows)
+        everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
+        self._add_leaf(problem, growth, OpenLeaf(rows.all_rows(), everything, problem.domain.log_volume))
+        growth.log_posterior = growth.score(0.0)
         return growth
 
-    def step(self, problem: Problem[LeafSparse], state: Growth, rng: np.random.Generator) -> Growth:
+    def step(self, problem: AnyProblem, state: Growth, rng: np.random.Generator) -> Growth:
         """Split the leaf that gains most."""
         gain, number, feature, first = heapq.heappop(state.queue)
-        leaf, domain = state.leaves.pop(number), problem.domain
-        span = domain.span(feature)
-        parts = problem.engine.divide(leaf.rows, feature, 1 - first[span].astype(np.int64), 2)
-        measures = domain.measures[span]
-        whole = measures[leaf.allowed[span]].sum()
+        leaf, span = state.leaves.pop(number), problem.domain.span(feature)
         groups = []
-        for part, rows in zip((first[span], leaf.allowed[span] & ~first[span]), parts, strict=True):
-            allowed = leaf.allowed.copy()
-            allowed[span] = part
-            log_volume = leaf.log_volume + math.log(measures[part].sum() / whole)
-            groups.append((np.flatnonzero(part).tolist(), len(state.splits)))
-            self._add_leaf(problem, state, rows, allowed, log_volume)
+        for part in leaf.divided(state.rows, feature, first):
+            groups.append((np.flatnonzero(part.allowed[span]).tolist(), len(state.splits)))
+            self._add_leaf(problem, state, part)
         state.splits[number] = (feature, groups)
+        state.gains[number] = -gain
         state.moves += 1
-        state.leaf_sum -= gain
-        score = problem.posterior.log_head(len(state.leaves), problem.engine.n) + state.leaf_sum
+        state.gained -= gain
+        score = state.score(state.gained)
         state.idle = 0 if self.criterion == "ise" or score > state.log_posterior + TIE else state.idle + 1
         state.log_posterior = max(state.log_posterior, score)
         state.finished = self._is_done(problem, state)
         return state
 
-    def best(self, problem: Problem[LeafSparse], state: Growth) -> Tree:
-        """The best pruning of what has grown, as its canonical tree."""
-        return canonical(self._prune(problem, state, problem.max_leaves))
+    def best(self, problem: AnyProblem, state: Growth) -> Best:
+        """The best pruning of what has grown, and that with each number of leaves."""
+        gains = leave_one_out(state) if self.criterion == "ise" else np.array(state.gains)
+        sums = best_sums(state.splits, gains)
+        grown = len(state.leaves)
+        limit = min(grown, problem.max_leaves or grown)
+        archive = {k: pruned(state.domain, state.splits, sums, k) for k in range(1, min(limit, LARGEST_ARCHIVE) + 1)}
+        best = size_of_best(sums[0], self._by_leaves(problem, limit))
+        reached = problem.max_leaves is not None and best == problem.max_leaves
+        binds = reached and size_of_best(sums[0], self._by_leaves(problem, grown)) > best
+        tree = archive[best] if best in archive else pruned(state.domain, state.splits, sums, best)
+        if self.criterion == "ise" or problem.posterior.only_leaves:
+            return Best(canonical(tree), archive, binds)
+        return Best(self._best_drawing(problem, [tree, *archive.values()]), archive, binds)
 
-    def archive(self, problem: Problem[LeafSparse], state: Growth) -> dict[int, Structure]:
-        """The best pruning with each number of leaves."""
-        most = min(len(state.leaves), problem.max_leaves or len(state.leaves), LARGEST_ARCHIVE)
-        worths = leave_one_out(state) if self.criterion == "ise" else np.array(state.scores)
-        tables = best_sums(state, worths)
-        return {k: pruned(state, tables, k) for k in range(1, most + 1)}
+    def _best_drawing(self, problem: AnyProblem, trees: list[Tree]) -> Tree:
+        """Splits in two are one drawing; chains of them on one feature may be better as one split, or fewer leaves."""
+        few = [tree for tree in trees if tree is trees[0] or tree.n_leaves.bit_count() == 1]
+        return max([drawing for tree in few for drawing in (tree, tree.merged())], key=problem.score)
 
-    def limited(self, problem: Problem[LeafSparse], state: Growth, best: Structure) -> bool:
-        """Whether the limit was reached and one more leaf would have paid."""
-        if problem.max_leaves is None or best.n_leaves < problem.max_leaves:
-            return False
-        return self._prune(problem, state, None).n_leaves > problem.max_leaves
-
-    def _prune(self, problem: Problem[LeafSparse], state: Growth, most: int | None) -> Tree:
-        """The best pruning of what has grown with at most so many leaves."""
-        leaves = min(len(state.leaves), most or len(state.leaves))
+    def _by_leaves(self, problem: AnyProblem, most: int) -> Floats:
+        """What each number of leaves adds; nothing where the integrated squared error decides."""
         if self.criterion == "ise":
-            return prune(state, leave_one_out(state), np.zeros(leaves + 1))
-        return prune(state, np.array(state.scores), np.array([-np.inf, *self._heads(problem, leaves)]))
+            return np.zeros(most + 1)
+        return np.concatenate([[-np.inf], problem.posterior.by_leaves(np.arange(1, most + 1), problem.engine.n)])
 
-    def _heads(self, problem: Problem[LeafSparse], leaves: int) -> list[float]:
-        return [problem.posterior.log_head(k, problem.engine.n) for k in range(1, leaves + 1)]
-
-    def _is_done(self, problem: Problem[LeafSparse], state: Growth) -> bool:
+    def _is_done(self, problem: AnyProblem, state: Growth) -> bool:
         """Nothing left to split, well beyond the limit, or (without a limit) long without any gain."""
         leaves = len(state.leaves)
         if not state.queue:
@@ -117,129 +113,121 @@ class Greedy:
             return leaves >= GROW_BEYOND * problem.max_leaves
         return state.idle > max(PATIENCE, leaves // 2)
 
-    def _add_leaf(
-        self,
-        problem: Problem[LeafSparse],
-        state: Growth,
-        rows: Rows,
-        allowed: NDArray[np.bool_],
-        log_volume: float,
-    ) -> None:
+    def _add_leaf(self, problem: AnyProblem, state: Growth, leaf: OpenLeaf) -> None:
         """Count a new leaf and queue its best split."""
         number = len(state.splits)
-        weights = problem.engine.value_weights(rows)
-        weight = float(weights[problem.domain.span(0)].sum())
-        score = kernels.leaf_score(weight, log_volume, state.scale)
-        if number == 0:
-            state.leaf_sum = score
+        region = state.count(leaf)
         state.splits.append(None)
-        state.scores.append(score)
-        state.weights.append(weight)
-        state.log_volumes.append(log_volume)
-        state.leaves[number] = OpenLeaf(rows, allowed, log_volume)
-        if weight > (self.max_leaf or 0.0):
-            first = np.zeros_like(allowed)
-            gain, feature = kernels.best_split(
-                weights, allowed, state.values, log_volume, state.scale, float(self.min_leaf), first
+        state.gains.append(0.0)
+        state.weights.append(region.weight)
+        state.log_volumes.append(leaf.log_volume)
+        state.leaves[number] = leaf
+        if region.weight > (self.max_leaf or 0.0):
+            first = np.zeros(len(leaf.allowed), bool)
+            gain, feature = divisions.best_split(
+                self._belief(state, leaf), state.space, state.desk, region, float(self.min_leaf), first, state.rng
             )
             if feature >= 0:
                 heapq.heappush(state.queue, (-gain, number, int(feature), first))
         state.finished = self._is_done(problem, state)
+
+    def _belief(self, state: Growth, leaf: OpenLeaf) -> beliefs.Belief:
+        """What splits of a leaf are scored by."""
+        if self.criterion == "posterior":
+            return state.belief
+        scale = math.exp(state.domain.log_volume - leaf.log_volume) / state.n**2
+        return state.belief._replace(leaf=beliefs.SquaredError(scale))
 
 
 @dataclass
 class OpenLeaf:
     """A leaf that may still be split."""
 
-    rows: Rows
-    allowed: NDArray[np.bool_]
+    rows: RowList
+    allowed: NDArray[np.uint8]
     log_volume: float
+
+    def divided(self, rows: RowLists, feature: int, first: NDArray[np.bool_]) -> list[OpenLeaf]:
+        """The leaf's two parts: what `first` marks among the values of a feature, and the others."""
+        span, measures = rows.table.domain.span(feature), rows.table.domain.measures
+        lists = rows.divide(self.rows, feature, 1 - first[span].astype(np.int64), 2)
+        whole = measures[span] @ self.allowed[span]
+        parts = []
+        for inside, part in zip((first, ~first), lists, strict=True):
+            allowed = self.allowed.copy()
+            allowed[span] *= inside[span]
+            parts.append(OpenLeaf(part, allowed, self.log_volume + math.log(measures[span] @ allowed[span] / whole)))
+        return parts
 
 
 @dataclass
 class Growth:
-    """A tree as it grows. The lists have one entry a node."""
+    """A tree as it grows. The lists have one entry per node."""
 
     domain: Domain
-    scale: kernels.Scale
-    values: kernels.Values
+    posterior: TreePosterior
+    rows: RowLists
+    belief: beliefs.Belief
+    space: beliefs.Space
+    desk: divisions.Desk
+    n: float
+    one_leaf: float
+    """The log posterior of a single leaf."""
+    rng: np.random.Generator
     splits: list[Split] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
+    gains: list[float] = field(default_factory=list)
+    """What each split adds to the log posterior beside its number of leaves; 0 for leaves."""
     weights: list[float] = field(default_factory=list)
     log_volumes: list[float] = field(default_factory=list)
     leaves: dict[int, OpenLeaf] = field(default_factory=dict)
     queue: list[tuple[float, int, int, NDArray[np.bool_]]] = field(default_factory=list)
-    leaf_sum: float = 0.0
+    gained: float = 0.0
     log_posterior: float = -math.inf
     moves: int = 0
     idle: int = 0
     """How many splits in a row did not pay."""
     finished: bool = False
 
+    @classmethod
+    def on(cls, problem: AnyProblem, rows: RowLists) -> Growth:
+        """No tree yet."""
+        domain, n = problem.domain, problem.engine.n
+        even = beliefs.is_even(problem.posterior.leaf)
+        desk = make_desk(int(domain.starts[-1]), max(domain.sizes), even)
+        belief = belief_of(problem.posterior, domain, n, 1, 2)
+        one_leaf = problem.score(Tree.leaf(domain))
+        return cls(
+            domain, problem.posterior, rows, belief, space_of(domain), desk, n, one_leaf, np.random.default_rng(0)
+        )
 
-def values_of(domain: Domain) -> kernels.Values:
-    """The values of a domain as the kernels read them."""
-    missing = [-1 if feature.missing is None else feature.missing for feature in domain]
-    ordered = [feature.ordered for feature in domain]
-    return kernels.Values(domain.starts, domain.measures, np.array(ordered), np.array(missing, np.int64))
+    def score(self, gained: float) -> float:
+        """The log posterior of the tree as it is, after splits that gained so much."""
+        numbers = np.array([max(len(self.leaves), 1), 1])
+        now, one = self.posterior.by_leaves(numbers, self.n).tolist()
+        return float(self.one_leaf + gained + now - one)
+
+    def count(self, leaf: OpenLeaf) -> divisions.Region:
+        """A leaf as divisions read it."""
+        counts = self.rows.value_weights(leaf.rows)
+        weight = float(counts[self.domain.span(0)].sum())
+        if beliefs.is_even(self.posterior.leaf):
+            return divisions.Region(leaf.allowed, counts, weight, 0.0, None)
+        term = counted_terms(self.posterior.leaf, self.domain, counts[None], leaf.allowed[None])[0]
+        return divisions.Region(leaf.allowed, counts, weight, float(term), self.rows.pair_weights(leaf.rows))
 
 
 def leave_one_out(state: Growth) -> Floats:
-    """What each node as a leaf takes off the leave-one-out estimate of the integrated squared error.
+    """What each split adds to the leave-one-out estimate of the integrated squared error, with its sign changed.
 
     For a piecewise constant density the estimate adds up over leaves:
     n_l^2 / (n^2 V_l) - 2 n_l (n_l - 1) / (n (n - 1) V_l). So DET's cross-validated choice needs no refits.
     """
-    n, held = state.scale.n, np.array(state.weights)
-    volumes = np.exp(np.array(state.log_volumes) - state.scale.log_whole)
+    n, held = state.n, np.array(state.weights)
+    volumes = np.exp(np.array(state.log_volumes) - state.domain.log_volume)
     others = held * np.maximum(held - 1, 0) / (n * max(n - 1, 1.0))
     worths: Floats = (2 * others - (held / n) ** 2) / volumes
-    return worths
-
-
-def prune(state: Growth, worths: Floats, heads: Floats) -> Tree:
-    """The best pruning: the sum of its leaves' worths plus the head for their number is largest."""
-    tables = best_sums(state, worths)
-    totals = tables[0][: len(heads)] + heads
-    return pruned(state, tables, int(np.flatnonzero(totals >= totals[1:].max() - TIE)[0]))
-
-
-def pruned(state: Growth, tables: list[Floats], leaves: int) -> Tree:
-    """The best pruning with so many leaves."""
-    splits: list[Split] = [None]
-    stack = [(0, 0, leaves)]
-    while stack:
-        old, new, k = stack.pop()
-        split = state.splits[old]
-        if k == 1 or split is None:
-            continue
-        feature, [(first, left), (second, right)] = split
-        share = _share(tables[left], tables[right], k)
-        splits[new] = (feature, [(first, len(splits)), (second, len(splits) + 1)])
-        stack += [(left, len(splits), share), (right, len(splits) + 1, k - share)]
-        splits += [None, None]
-    return Tree.of_splits(state.domain, splits)
-
-
-def best_sums(state: Growth, worths: Floats) -> list[Floats]:
-    """For every node and every number of leaves k, the largest sum of worths of a pruning with k leaves below it."""
-    tables: list[Floats] = [np.array([-np.inf, worth]) for worth in worths]
-    for node in range(len(state.splits) - 1, -1, -1):
-        split = state.splits[node]
-        if split is None:
-            continue
-        left, right = (tables[child] for _, child in split[1])
-        table = np.full(len(left) + len(right) - 1, -np.inf)
-        short, long = sorted((left, right), key=len)
-        for k in range(1, len(short)):
-            table[k : k + len(long)] = np.maximum(table[k : k + len(long)], short[k] + long)
-        table[1] = worths[node]
-        tables[node] = table
-    return tables
-
-
-def _share(left: Floats, right: Floats, k: int) -> int:
-    """How many of k leaves the left child gets in the best pruning."""
-    low, high = max(1, k - len(right) + 1), min(len(left) - 1, k - 1)
-    sums = left[low : high + 1] + right[k - high : k - low + 1][::-1]
-    return low + int(np.argmax(sums))
+    gains = np.zeros(len(worths))
+    for node, split in enumerate(state.splits):
+        if split is not None:
+            gains[node] = sum(worths[child] for _, child in split[1]) - worths[node]
+    return gains

@@ -1,6 +1,6 @@
-"""The best trees of every region at a price per leaf, for the two methods.
+"""The best trees of every region at a price per leaf.
 
-At a fixed price per leaf both posteriors add up: over the leaves (method I) or over the nodes (method II). One pass
+At a fixed price per leaf every posterior adds up: over the leaves, if only they matter, or over the nodes. One pass
 over all regions, parts before wholes, then knows the best tree of each. What a pass leaves behind also tells how much
 any other choice at any region loses, which is all that near-optimal trees and open numbers of leaves need.
 """
@@ -10,19 +10,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from sparsedensity.domain import Domain
 from sparsedensity.kernels import exact as kernels
-from sparsedensity.posterior import BranchSparse, LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import AnyProblem
+from sparsedensity.search.trees.exact.plans import Choice, Plan
 from sparsedensity.search.trees.exact.regions import Ints, Lattice, Sides
-from sparsedensity.structures import Tree
-from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats
 
 PARTINGS_A_STEP = 20_000_000
@@ -32,94 +28,14 @@ ROUNDING = 1e-10
 """Sums this close may be the same one, added up in another order."""
 
 
-class Choice(NamedTuple):
-    """One thing to do with a region: its parts (none: a leaf), and how much less good that is than the best."""
-
-    loss: float
-    feature: int
-    parts: tuple[int, ...]
-
-
-class Regions(Protocol):
-    """Numbered regions, parts before wholes."""
-
-    @property
-    def domain(self) -> Domain:
-        """The whole domain."""
-
-    @property
-    def root(self) -> int:
-        """The number of the whole domain."""
-
-    @property
-    def points(self) -> int:
-        """The most leaves of a tree."""
-
-    def place(self, state: int) -> int:
-        """What tells one region from another, where a region has several numbers."""
-
-    def codes(self, region: int, feature: int) -> list[int]:
-        """The codes that a region allows in a feature."""
-
-
-class Plan(NamedTuple):
-    """A tree over numbered regions."""
-
-    region: int
-    feature: int
-    parts: tuple[Plan, ...]
-
-    def leaves(self) -> Iterator[int]:
-        """The regions of the leaves."""
-        if not self.parts:
-            yield self.region
-        for part in self.parts:
-            yield from part.leaves()
-
-    def features(self) -> int:
-        """The features split on, as a bit mask."""
-        mask = 1 << self.feature if self.parts else 0
-        for part in self.parts:
-            mask |= part.features()
-        return mask
-
-
-class Tables(Protocol):
-    """The best trees of all regions at one price per leaf."""
-
-    price: float
-
-    @property
-    def lattice(self) -> Regions:
-        """The regions."""
-
-    def solve(self, price: float) -> Iterator[int]:
-        """Find the best trees at a price; yields the number of regions done since the last time."""
-
-    @property
-    def best(self) -> float:
-        """The best sum for the whole domain, the price of its leaves taken off."""
-
-    @property
-    def as_leaf(self) -> float:
-        """What the whole domain is worth as one leaf, without the price."""
-
-    def choice(self, region: int) -> Choice:
-        """The best thing to do with a region: of equals a leaf, then the lowest column."""
-
-    def choices(self, region: int, slack: float) -> Iterator[Choice]:
-        """Everything to do with a region that loses at most some slack."""
-
-
 class LeafTables:
-    """Method I: the sum over leaves of lnG(n_l + a) - lnG(a) - n_l ln V_l. Two groups at a time reach every tree."""
+    """The sum over leaves, for posteriors to which only leaves matter. Two groups at a time reach every tree."""
 
-    def __init__(self, lattice: Lattice, problem: Problem[LeafSparse]) -> None:
-        a, weights = problem.posterior.pseudocount, lattice.weights(problem.engine)
+    def __init__(self, lattice: Lattice, problem: AnyProblem) -> None:
         self.lattice, self.price = lattice, math.nan
-        self.leaf: Floats = gammaln(weights + a) - gammaln(a)
-        weights *= lattice.log_volumes()
-        self.leaf -= weights
+        weights = lattice.weights(problem.engine)
+        self.leaf: Floats = lattice.leaf_terms(problem, weights)
+        self.leaf += problem.posterior.leaf_evidence(weights)
         self.value = weights
         """Filled by a pass; takes the place of the weights."""
 
@@ -141,6 +57,11 @@ class LeafTables:
         """What the whole domain is worth as one leaf."""
         return float(self.leaf[-1])
 
+    @property
+    def points_sum(self) -> float:
+        """The sum with every point a leaf."""
+        return self.lattice.points_sum(self.leaf)
+
     def choice(self, region: int) -> Choice:
         """The best thing to do with a region."""
         return min(self.choices(region, ROUNDING), key=_loss)
@@ -159,7 +80,7 @@ class LeafTables:
 
 
 class LeafCounts:
-    """Method I for every number of leaves at once: the best sum of each region with 1, 2, .. leaves."""
+    """The same for every number of leaves at once: the best sum of each region with 1, 2, .. leaves."""
 
     def __init__(self, tables: LeafTables, most: int) -> None:
         self.leaf, self.lattice = tables.leaf, tables.lattice
@@ -187,30 +108,19 @@ class LeafCounts:
         return Plan(region, feature, (self.plan(one, share), self.plan(other, leaves - share)))
 
 
-class Terms(NamedTuple):
-    """What nodes add to a sum, for every region.
-
-    A region's entry in a table is what it adds as a child: its own best sum and `child`. What else its parent pays is
-    in `head`, by the number of its branches. Both depend on the weight alone, and `weight` is its place in them.
-    """
-
-    leaf: Floats
-    weight: NDArray[np.int32]
-    head: Floats
-    child: Floats
-
-
-def node_terms(problem: Problem[Any], weights: Floats, log_volumes: Floats) -> Terms:
-    """The terms of either method; in method I only leaves count."""
-    groups, a = np.arange(max(problem.domain.sizes) + 1), problem.posterior.pseudocount
-    if isinstance(problem.posterior, LeafSparse):
-        leaf = gammaln(weights + a) - gammaln(a) - weights * log_volumes
-        return Terms(leaf, np.zeros(len(weights), np.int32), np.zeros((1, len(groups))), np.zeros(1))
-    rate = problem.posterior.expected_branches
+def node_terms(problem: AnyProblem, weights: Floats, leaf: Floats) -> kernels.Terms:
+    """The terms of a posterior, given those of its leaf model; if only leaves matter, splits add nothing."""
+    posterior, widest = problem.posterior, max(problem.domain.sizes)
+    if posterior.only_leaves:
+        nothing = np.zeros((1, widest + 1))
+        return kernels.Terms(
+            leaf + posterior.leaf_evidence(weights), np.zeros(len(weights), np.int32), nothing, np.zeros(1)
+        )
     distinct, of = np.unique(weights, return_inverse=True)
-    child = math.log(rate) + gammaln(distinct + a) - gammaln(a)
-    head = -rate - gammaln(groups + 1.0) + gammaln(np.maximum(groups, 1) * a) - gammaln(distinct[:, None] + groups * a)
-    return Terms(-rate - weights * log_volumes, of.astype(np.int32), head, child)
+    groups = np.arange(2, widest + 1)
+    head = np.zeros((len(distinct), widest + 1))
+    head[:, 2:] = posterior.by_branches(groups) - gammaln(distinct[:, None] + posterior.totals(groups))
+    return kernels.Terms(leaf, of.astype(np.int32), head, gammaln(distinct + posterior.pseudocount))
 
 
 class NodeTables(ABC):
@@ -218,7 +128,7 @@ class NodeTables(ABC):
 
     lattice: Any
     price: float
-    terms: Terms
+    terms: kernels.Terms
 
     @abstractmethod
     def own(self, region: int) -> float:
@@ -264,31 +174,21 @@ class NodeTables(ABC):
 
 
 class BranchTables(NodeTables):
-    """Method II: the sum over nodes."""
+    """The sum over nodes."""
 
     lattice: Lattice
 
-    def __init__(self, lattice: Lattice, problem: Problem[BranchSparse]) -> None:
+    def __init__(self, lattice: Lattice, problem: AnyProblem) -> None:
         self.lattice, self.price = lattice, math.nan
-        self.terms = node_terms(problem, lattice.weights(problem.engine), lattice.log_volumes())
+        weights = lattice.weights(problem.engine)
+        self.terms = node_terms(problem, weights, lattice.leaf_terms(problem, weights))
         self.value = np.empty(lattice.regions)
 
     def solve(self, price: float) -> Iterator[int]:
         """One pass over all regions."""
-        self.price, terms, chains = math.nan, self.terms, _chains(self.lattice)
+        self.price, chains = math.nan, _chains(self.lattice)
         for begin, end in blocks(self.lattice):
-            kernels.best_branches(
-                terms.leaf,
-                price,
-                self.lattice.partings,
-                chains,
-                terms.weight,
-                terms.head,
-                terms.child,
-                begin,
-                end,
-                self.value,
-            )
+            kernels.best_branches(self.terms, price, self.lattice.partings, chains, (begin, end), self.value)
             yield int(end - begin)
         self.price = price
 
@@ -358,26 +258,6 @@ class Line:
 
     def _part(self, side: int) -> int:
         return self.base + int(side) * self.step
-
-
-def best_plan(tables: Tables, region: int) -> Plan:
-    """The best tree of a region after a pass."""
-    choice = tables.choice(region)
-    return Plan(region, choice.feature, tuple(best_plan(tables, part) for part in choice.parts))
-
-
-def tree_of(lattice: Regions, plan: Plan) -> Tree:
-    """The tree that a plan describes."""
-    splits: list[Split] = [None]
-    stack = [(plan, 0)]
-    while stack:
-        own, node = stack.pop()
-        if own.parts:
-            codes = [lattice.codes(part.region, own.feature) for part in own.parts]
-            splits[node] = (own.feature, [(some, len(splits) + i) for i, some in enumerate(codes)])
-            stack += [(part, len(splits) + i) for i, part in enumerate(own.parts)]
-            splits += [None] * len(own.parts)
-    return Tree.of_splits(lattice.domain, splits)
 
 
 def blocks(lattice: Lattice, a_parting: float = 1.0) -> Iterator[tuple[np.int64, np.int64]]:

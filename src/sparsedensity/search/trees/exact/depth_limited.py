@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine, whole_table
 from sparsedensity.kernels import exact as kernels
-from sparsedensity.problem import Problem
+from sparsedensity.kernels.belief import is_even
+from sparsedensity.posterior.trees import counted_terms
+from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables, node_terms
 from sparsedensity.search.trees.exact.regions import (
     Ints,
@@ -27,13 +29,15 @@ from sparsedensity.search.trees.exact.regions import (
     add_up,
     codes_in,
     count_sides,
+    each_value,
+    has_codes,
     log_sides,
     partings_of,
     sides_of,
     single_sides,
     whole_side,
 )
-from sparsedensity.table import Floats
+from sparsedensity.table import Floats, Table
 
 PARTINGS_A_STEP = 10_000_000
 
@@ -136,11 +140,43 @@ class ShallowLattice:
             mask = self.sides[feature].masks[digit % (len(self.sides[feature].masks) - 1)]
         return codes_in(mask)
 
-    def weights(self, engine: MemoryEngine) -> Floats:
+    def weights(self, engine: Engine) -> Floats:
         """The weight in every region, one table of counts for each set of features."""
-        codes, sizes = engine.table.codes, self.domain.sizes
-        columns = {f: single_sides(self.sides[f], sizes[f])[codes[:, f]] for f in self.features}
-        return np.concatenate([self._count(some, columns, engine.table.weights) for some in self.sets])
+        table = whole_table(engine)
+        columns = self._columns(table)
+        return np.concatenate([self._count(some, columns, table.weights) for some in self.sets])
+
+    def leaf_terms(self, problem: AnyProblem, weights: Floats) -> Floats:
+        """The term of the leaf model in every region."""
+        leaf = problem.posterior.leaf
+        if is_even(leaf):
+            return -weights * self.log_volumes()
+        table = whole_table(problem.engine)
+        columns = self._columns(table)
+        return np.concatenate([self._counted_terms(leaf, some, columns, table) for some in self.sets])
+
+    def _columns(self, table: Table) -> dict[int, Ints]:
+        """For every feature that may be split, the side of each row's value alone."""
+        sizes = self.domain.sizes
+        return {f: single_sides(self.sides[f], sizes[f])[table.codes[:, f]] for f in self.features}
+
+    def _counted_terms(self, leaf: Any, some: tuple[int, ...], columns: dict[int, Ints], table: Table) -> Floats:
+        """The terms of one block: its rows are counted again for every value."""
+        regions = math.prod(len(self.sides[f].masks) - 1 for f in some)
+        counts, allowed = (
+            np.zeros((regions, int(self.domain.starts[-1]))),
+            np.ones((regions, int(self.domain.starts[-1]))),
+        )
+        for f in range(len(self.domain)):
+            for code, rows in enumerate(each_value(table, f)):
+                inside = {g: column[rows] for g, column in columns.items()}
+                counts[:, self.domain.starts[f] + code] = self._count(some, inside, table.weights[rows])
+        step = 1
+        for f in some:
+            proper = has_codes(self.sides[f], self.domain.sizes[f])[:-1]
+            allowed[:, self.domain.span(f)] = proper[np.arange(regions) // step % len(proper)]
+            step *= len(proper)
+        return counted_terms(leaf, self.domain, counts, allowed)
 
     def _count(self, some: tuple[int, ...], columns: dict[int, Ints], weights: Floats) -> Floats:
         """The weights of one block. The lowest feature is the lowest digit, so the last axis."""
@@ -188,9 +224,10 @@ class ShallowTables(NodeTables):
 
     lattice: ShallowLattice
 
-    def __init__(self, lattice: ShallowLattice, problem: Problem[Any]) -> None:
+    def __init__(self, lattice: ShallowLattice, problem: AnyProblem) -> None:
         self.lattice, self.price = lattice, math.nan
-        self.terms = node_terms(problem, lattice.weights(problem.engine), lattice.log_volumes())
+        weights = lattice.weights(problem.engine)
+        self.terms = node_terms(problem, weights, lattice.leaf_terms(problem, weights))
         self.values = [np.empty(regions) for regions in lattice.with_levels]
 
     def solve(self, price: float) -> Iterator[int]:
@@ -203,20 +240,8 @@ class ShallowTables(NodeTables):
         for below, value in itertools.pairwise(self.values):
             for begin in range(0, len(value), length):
                 end = min(begin + length, len(value))
-                kernels.best_shallow(
-                    terms.leaf,
-                    price,
-                    lattice.blocks,
-                    lattice.partings,
-                    terms.weight,
-                    terms.head,
-                    terms.child,
-                    below,
-                    np.int64(begin),
-                    np.int64(end),
-                    best,
-                    value,
-                )
+                span = np.int64(begin), np.int64(end)
+                kernels.best_shallow(terms, price, (lattice.blocks, lattice.partings), below, span, best, value)
                 yield end - begin
         self.price = price
 

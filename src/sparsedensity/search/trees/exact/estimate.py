@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from sparsedensity.engines import whole_table
 from sparsedensity.errors import DataError
-from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.bounds import looks_at_features
+from sparsedensity.problem import AnyProblem, check_limit
 from sparsedensity.search.trees.exact.depth_limited import count_sets, count_states
 from sparsedensity.search.trees.exact.regions import count_regions, count_sides
 
@@ -56,25 +57,27 @@ class Estimate:
         return self.bytes > MOST_BYTES or self.seconds > MOST_SECONDS
 
 
-def estimate(problem: Problem[Any], depth: int | None = None) -> Estimate:
+def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
     """The regions, memory and time of an exact search, in advance.
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.posterior import LeafSparse
+    >>> from sparsedensity.problem import Problem
     >>> from sparsedensity.table import Table
     >>> truth = datasets.random_tree(rows=100, sizes=(4, 2, 2))
     >>> estimate(Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())).regions
     135
     """
     check_limit("depth", depth)
-    domain, method = problem.domain, problem.posterior
-    cost = LEAF_COST if isinstance(method, LeafSparse) and depth is None else BRANCH_COST
-    passes = LEAF_PASSES if isinstance(method, LeafSparse) else 1
+    domain, posterior = problem.domain, problem.posterior
+    cost = LEAF_COST if posterior.only_leaves and depth is None else BRANCH_COST
+    passes = LEAF_PASSES if posterior.only_leaves else 1
     regions, partings = count_regions(domain) if depth is None else count_states(domain, depth)
     seconds = _float(regions) * (cost.counting + passes * cost.region) + _float(partings) * passes * cost.parting
     if depth is not None:
-        seconds += count_sets(domain, depth) * (cost.table + cost.row * len(problem.engine.table))
-    if looks_at_features(method):
+        seconds += count_sets(domain, depth) * (cost.table + cost.row * len(whole_table(problem.engine)))
+    if posterior.by_features(np.arange(1), len(domain)) is not None:
         # one lattice for every set of features: each feature has its sides or is left whole
         seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)
         seconds += cost.case * 2.0 ** sum(size > 1 for size in domain.sizes)

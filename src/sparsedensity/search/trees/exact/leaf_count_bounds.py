@@ -23,7 +23,7 @@ class Chord(NamedTuple):
     price: float
 
 
-class Hull:
+class LeafCountBounds:
     """An upper bound on the score of the best tree with each number of leaves."""
 
     def __init__(self, heads: Floats, limit: int) -> None:
@@ -75,7 +75,7 @@ class Hull:
             return Chord(below, above, (self.touched[above] - self.touched[below]) / (above - below))
         return None
 
-    def settle(self, chord: Chord) -> None:
+    def note_flat(self, chord: Chord) -> None:
         """After a pass at its price: a chord that no new point lies above is part of the hull."""
         if self.around(chord.below)[1] == chord.above:
             self.flat.add((chord.below, chord.above))

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.errors import DataError
-from sparsedensity.posterior import LeafSparse
 from sparsedensity.posterior.base import check_positive
-from sparsedensity.problem import Problem, check_limit
-from sparsedensity.search.trees.exact.best_by_region import Plan, Regions, tree_of
-from sparsedensity.search.trees.exact.leaf_count_bounds import Hull
+from sparsedensity.problem import AnyProblem, check_limit
+from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
+from sparsedensity.search.trees.exact.plans import NumberedRegions, Plan, tree_of
 from sparsedensity.search.trees.exact.proof import Case, CaseSearch, Proof, cases, pass_on
 from sparsedensity.search.trees.exact.search import Exact
 from sparsedensity.search.trees.exact.within_slack import Entry, Label, TooManyError
@@ -26,14 +25,14 @@ FIRST_WINDOW = 0.25
 
 
 @dataclass(frozen=True)
-class Scored:
+class NearTree:
     """A listed tree with its log posterior; built when it is asked for."""
 
     log_posterior: float
     plan: Plan = field(repr=False)
-    lattice: Regions = field(repr=False)
+    lattice: NumberedRegions = field(repr=False)
     canonical: bool = field(repr=False)
-    """Whether to show the smallest tree with the same leaves: method I sees only leaves."""
+    """Whether to show the smallest tree with the same leaves: only leaves matter."""
 
     @cached_property
     def structure(self) -> Tree:
@@ -49,7 +48,7 @@ class NearOptimal:
     Method I: one tree for each set of leaves. Method II: trees up to the order of children.
     """
 
-    trees: tuple[Scored, ...] = field(repr=False)
+    trees: tuple[NearTree, ...] = field(repr=False)
     within: float
     complete: bool
     """Whether these are all; if not there are more, and these are the best."""
@@ -57,7 +56,7 @@ class NearOptimal:
     def __len__(self) -> int:
         return len(self.trees)
 
-    def __iter__(self) -> Iterator[Scored]:
+    def __iter__(self) -> Iterator[NearTree]:
         return iter(self.trees)
 
     def __str__(self) -> str:
@@ -65,13 +64,15 @@ class NearOptimal:
         return f"{number} within {self.within:g} nats of the optimum"
 
 
-def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, depth: int | None = None) -> NearOptimal:
+def near_optimal(problem: AnyProblem, within: float, at_most: int = 1000, *, depth: int | None = None) -> NearOptimal:
     """The trees whose log posterior is within some nats of the best, at most so many of them.
 
     With a ``depth``, those of at most so many levels.
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.posterior import LeafSparse
+    >>> from sparsedensity.problem import Problem
     >>> from sparsedensity.table import Table
     >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
     >>> problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())
@@ -81,7 +82,7 @@ def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, d
     check_positive("within", within)
     check_limit("at_most", at_most)
     listing = Listing(problem, proven(problem, depth), at_most, depth)
-    window, listed = min(FIRST_WINDOW, within), list[Scored]()
+    window, listed = min(FIRST_WINDOW, within), list[NearTree]()
     while True:
         try:
             listed = listing.within(window)
@@ -92,14 +93,14 @@ def near_optimal(problem: Problem[Any], within: float, at_most: int = 1000, *, d
         window = min(2 * window, within)
 
 
-def _answer(listed: list[Scored], within: float, at_most: int, *, complete: bool) -> NearOptimal:
+def _answer(listed: list[NearTree], within: float, at_most: int, *, complete: bool) -> NearOptimal:
     if not listed:
         raise DataError(f"More trees of this table lie within {FIRST_WINDOW} nats of the best than can be listed.")
-    best = sorted(listed, key=lambda own: -own.log_posterior)[:at_most]
+    best = sorted(listed, key=lambda tree: -tree.log_posterior)[:at_most]
     return NearOptimal(tuple(best), within, complete)
 
 
-def proven(problem: Problem[Any], depth: int | None) -> Proof:
+def proven(problem: AnyProblem, depth: int | None) -> Proof:
     """The finished proof of a problem."""
     proof = Exact(depth=depth).init(problem, np.random.default_rng(0))
     exhaust(proof.work)
@@ -120,15 +121,15 @@ def exhaust(steps: Iterator[int]) -> Any:
 class Listing:
     """Lists all trees within a window below the best. Wider windows make use of what narrow ones learned."""
 
-    def __init__(self, problem: Problem[Any], proof: Proof, at_most: int, depth: int | None) -> None:
+    def __init__(self, problem: AnyProblem, proof: Proof, at_most: int, depth: int | None) -> None:
         self.problem, self.proof, self.at_most, self.depth = problem, proof, at_most, depth
         self.cases = cases(problem, math.inf)
-        self.canonical = isinstance(problem.posterior, LeafSparse) and depth is None
+        self.canonical = problem.posterior.only_leaves and depth is None
         self.threshold = proof.log_posterior
-        self.listed: list[Scored] = []
-        self.hulls: dict[tuple[int, ...], Hull] = {}
+        self.listed: list[NearTree] = []
+        self.hulls: dict[tuple[int, ...], LeafCountBounds] = {}
 
-    def within(self, window: float) -> list[Scored]:
+    def within(self, window: float) -> list[NearTree]:
         """The trees in a window; more than asked for where there are more."""
         self.threshold, self.listed = self.proof.log_posterior - window - self.proof.tie, []
         for case in self.cases:
@@ -165,4 +166,4 @@ class Listing:
         for entry in entries:
             score = search.score(label, search.tables.best - entry.loss + price * label.leaves)
             if score > self.threshold:
-                self.listed.append(Scored(score, entry.plan, search.lattice, self.canonical))
+                self.listed.append(NearTree(score, entry.plan, search.lattice, self.canonical))

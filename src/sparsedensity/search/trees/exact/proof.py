@@ -10,32 +10,19 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln
 
-from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import TIE
-from sparsedensity.search.bounds import log_features, log_volume_of_rows, looks_at_features
-from sparsedensity.search.trees.exact.best_by_region import (
-    BranchTables,
-    LeafCounts,
-    LeafTables,
-    Plan,
-    Tables,
-    best_plan,
-    tree_of,
-)
+from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
 from sparsedensity.search.trees.exact.estimate import MOST_BYTES
-from sparsedensity.search.trees.exact.leaf_count_bounds import Hull
+from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
+from sparsedensity.search.trees.exact.plans import Plan, Tables, best_plan, tree_of
 from sparsedensity.search.trees.exact.regions import Lattice, count_regions
 from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, TooManyError, Within
 from sparsedensity.structures import Tree
-from sparsedensity.table import Floats
 
 STEEP = 10.0
 """A price that pays for every leaf this many times what all rows are worth: the tree with the most leaves is best."""
@@ -81,21 +68,24 @@ class Case:
 
     features: tuple[int, ...]
     log_prior: float
-    """What the feature prior adds for so many features."""
+    """What the prior adds for so many features."""
     upper_bound: float
+    exactly: bool
+    """Whether a tree must use all of the features to belong to this case."""
 
 
-def cases(problem: Problem[Any], bound: float) -> list[Case]:
+def cases(problem: AnyProblem, bound: float) -> list[Case]:
     """One case for all features; with the feature prior one for every set of them, larger sets first."""
-    posterior, p = problem.posterior, len(problem.domain)
-    if not looks_at_features(posterior):
-        return [Case(tuple(range(p)), 0.0, bound)]
+    columns = len(problem.domain)
+    by_features = problem.posterior.by_features(np.arange(columns + 1), columns)
+    if by_features is None:
+        return [Case(tuple(range(columns)), 0.0, bound, exactly=False)]
     splittable = [f for f, size in enumerate(problem.domain.sizes) if size > 1]
     sets = [some for d in range(len(splittable), -1, -1) for some in itertools.combinations(splittable, d)]
-    return [Case(some, log_features(posterior, p, len(some)), bound) for some in sets]
+    return [Case(some, float(by_features[len(some)]), bound, exactly=True) for some in sets]
 
 
-def prove(problem: Problem[Any], proof: Proof, depth: int | None = None) -> Iterator[int]:
+def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterator[int]:
     """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
     every = cases(problem, proof.upper_bound)
     for case in every:
@@ -107,7 +97,7 @@ def prove(problem: Problem[Any], proof: Proof, depth: int | None = None) -> Iter
     proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
 
 
-def _prove_case(problem: Problem[Any], proof: Proof, case: Case, every: list[Case], depth: int | None) -> Iterator[int]:
+def _prove_case(problem: AnyProblem, proof: Proof, case: Case, every: list[Case], depth: int | None) -> Iterator[int]:
     """One case; its tables are let go before those of the next are made."""
     search = CaseSearch(problem, proof, case, depth)
     yield from search.prove()
@@ -124,16 +114,18 @@ def pass_on(search: CaseSearch, every: list[Case]) -> None:
 class CaseSearch:
     """The proof of one case."""
 
-    def __init__(self, problem: Problem[Any], proof: Proof, case: Case, depth: int | None = None) -> None:
+    def __init__(self, problem: AnyProblem, proof: Proof, case: Case, depth: int | None = None) -> None:
         self.problem, self.proof, self.case, self.depth = problem, proof, case, depth
         self.tables = tables_of(problem, case.features, depth)
         self.lattice = self.tables.lattice
-        self.by_features = looks_at_features(problem.posterior)
-        self.by_leaves = (
-            isinstance(problem.posterior, LeafSparse) or (problem.max_leaves or np.inf) < self.lattice.points
-        )
+        by_leaves = problem.posterior.by_leaves(np.arange(1, self.lattice.points + 1), problem.engine.n)
+        self.priced = bool((by_leaves != by_leaves[0]).any())
+        """Whether the posterior looks at the number of leaves,"""
+        self.by_leaves = self.priced or (problem.max_leaves or np.inf) < self.lattice.points
+        """and whether that number must be known: for this, or because there is a limit."""
         self.limit = min(problem.max_leaves or self.lattice.points, self.lattice.points) if self.by_leaves else 0
-        self.hull = Hull(self._heads(), self.limit)
+        self.by_size = np.concatenate([[-np.inf], by_leaves]) + case.log_prior
+        self.hull = LeafCountBounds(self.by_size if self.by_leaves else self.by_size[1:2], self.limit)
         self.free_best = math.inf
         """The best sum at price 0, if there was such a pass."""
 
@@ -150,11 +142,11 @@ class CaseSearch:
         """What is known of the ends of the curve, and a pass near the best."""
         if self.by_leaves:
             self.hull.touched[1] = self.tables.as_leaf
-        if not isinstance(self.problem.posterior, LeafSparse):
+        if not self.priced:
             yield from self.at_price(0.0)
             return
-        if self.depth is None:
-            self.hull.touched[self.lattice.points] = points_sum(self.problem)
+        if isinstance(self.tables, LeafTables):
+            self.hull.touched[self.lattice.points] = self.tables.points_sum
         else:
             yield from self.at_price(-STEEP * (1 + abs(self.tables.as_leaf)))
         yield from self.at_price(self._first_price())
@@ -163,7 +155,7 @@ class CaseSearch:
         """Passes at one price after the other, as long as another line may lower a bound above a threshold."""
         while (chord := self.hull.next_chord(threshold(), limit)) is not None:
             yield from self.at_price(chord.price)
-            self.hull.settle(chord)
+            self.hull.note_flat(chord)
 
     def close(self) -> Iterator[int]:
         """Close what prices leave open, by short lists of trees or else by a table over the number of leaves."""
@@ -224,8 +216,8 @@ class CaseSearch:
             slack + self.proof.tie,
             most=most,
             by_leaves=self.by_leaves,
-            by_features=self.by_features,
-            same_leaves=isinstance(self.problem.posterior, LeafSparse),
+            by_features=self.case.exactly,
+            same_leaves=self.problem.posterior.only_leaves,
             most_leaves=self.limit,
             most_choices=most_choices,
         )
@@ -257,27 +249,23 @@ class CaseSearch:
 
     def score(self, label: Label, total: float) -> float:
         """The log posterior of a tree by its label and its sum over leaves or nodes."""
-        if isinstance(self.problem.posterior, LeafSparse):
-            return float(self.hull.heads[label.leaves]) + total
-        return total + log_features(self.problem.posterior, len(self.problem.domain), label.features.bit_count())
+        prior = float(self.by_size[label.leaves if self.by_leaves else 1])
+        if self.case.exactly:
+            prior += self._features_used(label) - self.case.log_prior
+        return prior + total
+
+    def _features_used(self, label: Label) -> float:
+        """What the prior adds for the features of a tree, which may be fewer than those of the case."""
+        used = np.array([label.features.bit_count()])
+        adds = self.problem.posterior.by_features(used, len(self.problem.domain))
+        return float(adds[0])
 
     def is_wanted(self, label: Label) -> bool:
         """Whether a tree belongs to this case: it uses every feature of it."""
-        return not self.by_features or label.features.bit_count() == len(self.case.features)
+        return not self.case.exactly or label.features.bit_count() == len(self.case.features)
 
     def _lower(self) -> None:
         self.case.upper_bound = min(self.case.upper_bound, self.hull.bound)
-
-    def _heads(self) -> Floats:
-        """What the posterior adds for each number of leaves, whatever the tree."""
-        if not self.by_leaves:
-            return np.array([self.case.log_prior])
-        k = np.arange(1, self.lattice.points + 1)
-        if isinstance(self.problem.posterior, LeafSparse):
-            own = log_heads(self.problem.posterior, k, self.problem.engine.n)
-        else:
-            own = np.full(len(k), self.case.log_prior)
-        return np.concatenate([[-np.inf], own])
 
     def _first_price(self) -> float:
         """Where the prior's slope says that the best tree lies."""
@@ -286,27 +274,13 @@ class CaseSearch:
 
     @property
     def refinable(self) -> bool:
-        """Whether prices can help: in method II only if the best tree of all has too many leaves."""
-        return isinstance(self.problem.posterior, LeafSparse) or max(self.hull.touched) > self.limit
+        """Whether prices can help: if leaves cost nothing, only if the best tree of all has too many of them."""
+        return self.priced or max(self.hull.touched) > self.limit
 
 
-def tables_of(problem: Problem[Any], features: tuple[int, ...], depth: int | None) -> Tables:
+def tables_of(problem: AnyProblem, features: tuple[int, ...], depth: int | None) -> Tables:
     """The tables of a method, of all trees or of those of few levels."""
     if depth is not None:
         return ShallowTables(ShallowLattice(problem.domain, features, depth), problem)
     lattice = Lattice.over(problem.domain, features)
-    return LeafTables(lattice, problem) if isinstance(problem.posterior, LeafSparse) else BranchTables(lattice, problem)
-
-
-def log_heads(posterior: LeafSparse, leaves: NDArray[np.int64], n: float) -> Floats:
-    """All of method I that depends on the number of leaves alone, for several numbers."""
-    a, rate = posterior.pseudocount, posterior.expected_leaves
-    prior = -rate + leaves * math.log(rate) - gammaln(leaves + 1)
-    heads: Floats = prior + gammaln(leaves * a) - gammaln(n + leaves * a)
-    return heads
-
-
-def points_sum(problem: Problem[LeafSparse]) -> float:
-    """The sum over leaves of method I with every point a leaf."""
-    a, weights = problem.posterior.pseudocount, problem.engine.table.weights
-    return float((gammaln(weights + a) - gammaln(a)).sum()) - log_volume_of_rows(problem)
+    return LeafTables(lattice, problem) if problem.posterior.only_leaves else BranchTables(lattice, problem)

@@ -18,11 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine, whole_table
+from sparsedensity.kernels.belief import is_even
 from sparsedensity.kernels.exact import Partings
-from sparsedensity.table import Floats
+from sparsedensity.posterior.trees import counted_terms
+from sparsedensity.problem import AnyProblem
+from sparsedensity.table import Floats, Table
 
 Ints = NDArray[np.int64]
+BLOCK = 1 << 14
+"""Regions whose values are counted at once."""
 
 
 class Sides(NamedTuple):
@@ -71,7 +76,7 @@ def count_regions(domain: Domain) -> tuple[int, int]:
     """The regions of a domain and their partings."""
     counts = [count_sides(feature) for feature in domain]
     regions = math.prod(sides for sides, _ in counts)
-    return regions, sum(own * (regions // sides) for sides, own in counts)
+    return regions, sum(partings * (regions // sides) for sides, partings in counts)
 
 
 def _subsets(size: int) -> Sides:
@@ -210,13 +215,62 @@ class Lattice:
         """The region of a state: without a limit on levels, the same."""
         return state
 
-    def weights(self, engine: MemoryEngine) -> Floats:
-        """The weight in every region: the rows at the points, then added up one feature at a time."""
+    def weights(self, engine: Engine) -> Floats:
+        """The weight in every region."""
+        table = whole_table(engine)
+        return self._add_rows(table.codes, table.weights)
+
+    def _add_rows(self, codes: NDArray[Any], row_weights: Floats) -> Floats:
+        """The weight of some rows in every region: at the points, then added up one feature at a time."""
         weights = np.zeros(self.regions)
-        np.add.at(weights, self._points_of(engine.table.codes), engine.table.weights)
-        for own, stride, count in zip(self.sides, self.strides, self.counts, strict=True):
-            add_up(weights.reshape(-1, count, stride).swapaxes(0, 1), own)
+        np.add.at(weights, self._points_of(codes), row_weights)
+        for sides, stride, count in zip(self.sides, self.strides, self.counts, strict=True):
+            add_up(weights.reshape(-1, count, stride).swapaxes(0, 1), sides)
         return weights
+
+    def leaf_terms(self, problem: AnyProblem, weights: Floats) -> Floats:
+        """The term of the leaf model in every region."""
+        leaf = problem.posterior.leaf
+        if is_even(leaf):
+            terms = self.log_volumes()
+            terms *= -weights
+            return terms
+        whole = self._whole_features(whole_table(problem.engine))
+        blocks = (np.arange(begin, min(begin + BLOCK, self.regions)) for begin in range(0, self.regions, BLOCK))
+        return np.concatenate([self._counted_terms(leaf, weights, whole, block) for block in blocks])
+
+    def _whole_features(self, table: Table) -> dict[int, Floats]:
+        """The weight in every region at every value of the features that are never split."""
+        return {
+            f: np.stack(
+                [self._add_rows(table.codes[at], table.weights[at]) for at in each_value(table, f)],
+                axis=1,
+            )
+            for f, count in enumerate(self.counts)
+            if count == 1
+        }
+
+    def _counted_terms(self, leaf: Any, weights: Floats, whole: dict[int, Floats], regions: Ints) -> Floats:
+        """The terms of some regions: what one holds of a value is the weight of the region that allows only it."""
+        shape = len(regions), int(self.domain.starts[-1])
+        counts, allowed = np.zeros(shape), np.zeros(shape)
+        for f, (sides, stride, count) in enumerate(zip(self.sides, self.strides, self.counts, strict=True)):
+            digits, span, size = regions // stride % count, self.domain.span(f), self.domain.sizes[f]
+            allowed[:, span] = has_codes(sides, size)[digits]
+            if count == 1:
+                counts[:, span] = whole[f][regions]
+            else:
+                alone = (regions - digits * stride)[:, None] + single_sides(sides, size) * stride
+                counts[:, span] = weights[alone] * allowed[:, span]
+        return counted_terms(leaf, self.domain, counts, allowed)
+
+    def points_sum(self, terms: Floats) -> float:
+        """The sum over the regions that cannot be parted."""
+        places = np.zeros(1, np.int64)
+        for f in self.features:
+            alone = single_sides(self.sides[f], self.domain.sizes[f]) * self.strides[f]
+            places = (places[:, None] + alone).reshape(-1)
+        return float(terms[places].sum())
 
     def _points_of(self, codes: NDArray[Any]) -> Ints:
         """The number of the smallest region that holds each row."""
@@ -238,6 +292,16 @@ def single_sides(sides: Sides, size: int) -> Ints:
     """The side of each code alone."""
     number = {mask: i for i, mask in enumerate(sides.masks)}
     return np.array([number[1 << code] for code in range(size)], np.int64)
+
+
+def has_codes(sides: Sides, size: int) -> Floats:
+    """Whether each side has each code: 1 or 0."""
+    return np.array([[mask >> code & 1 for code in range(size)] for mask in sides.masks], np.float64)
+
+
+def each_value(table: Table, feature: int) -> Iterator[NDArray[np.bool_]]:
+    """For every value of a feature, the rows that have it."""
+    return (table.codes[:, feature] == code for code in range(table.domain.sizes[feature]))
 
 
 def add_up(lines: Floats, sides: Sides) -> None:

@@ -1,25 +1,25 @@
 """Exact search for trees: the best one there is, with a proof, or a bound on how much better it could be.
 
-Dynamic programming over all regions of the domain (see ``tables``) finds the best tree at a price per leaf. Method II
-without a limit that binds needs one pass at price 0. Otherwise passes at several prices bound the score of every
-number of leaves (see ``hull``), and what these bounds leave open is closed by listing the few trees that lose less
-than the gap (see ``within``). A prior on the features used is proven for one set of features after the other.
+Dynamic programming over all regions of the domain (``best_by_region``) finds the best tree at a price per leaf. If
+leaves cost nothing and no limit binds, one pass at price 0 is enough. Otherwise passes at several prices bound the
+score of every number of leaves (``leaf_count_bounds``), and what these bounds leave open is closed by listing the few
+trees that lose less than the gap (``within_slack``). A prior on the features used is proven for one set of features
+after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import Problem
+from sparsedensity.problem import AnyProblem
+from sparsedensity.search.base import Best
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.trees.exact.estimate import estimate, too_large
 from sparsedensity.search.trees.exact.proof import Proof, prove
-from sparsedensity.structures import Structure, Tree, canonical
+from sparsedensity.structures import Tree, canonical
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Exact:
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
+    >>> from sparsedensity.posterior import LeafSparse
+    >>> from sparsedensity.problem import Problem
     >>> from sparsedensity.search import run
     >>> from sparsedensity.table import Table
     >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
@@ -44,7 +46,7 @@ class Exact:
     """Only trees of at most so many levels: far fewer regions on a wide table."""
     name: str = "exact"
 
-    def init(self, problem: Problem[Any], rng: np.random.Generator) -> Proof:
+    def init(self, problem: AnyProblem, rng: np.random.Generator) -> Proof:
         """The warm tree or a single leaf, and the bound that costs nothing."""
         ahead = estimate(problem, self.depth)
         if ahead.hopeless and not self.anytime:
@@ -53,39 +55,35 @@ class Exact:
         if self.warm is not None and self._allows(self.warm, problem):
             start = max(start, self.warm, key=problem.score)
         bound = upper_bound(problem)
-        assert bound is not None
-        proof = Proof(start, problem.score(start), bound, finished=ahead.hopeless)
+        proof = Proof(start, problem.score(start), math.inf if bound is None else bound, finished=ahead.hopeless)
         if not ahead.hopeless:
             proof.work = prove(problem, proof, self.depth)
         return proof
 
-    def _allows(self, tree: Tree, problem: Problem[Any]) -> bool:
+    def _allows(self, tree: Tree, problem: AnyProblem) -> bool:
         """Whether a warm tree keeps the limits."""
         deep = self.depth is not None and max(leaf.depth for leaf in tree.leaves()) > self.depth
         return tree.domain == problem.domain and tree.n_leaves <= (problem.max_leaves or tree.n_leaves) and not deep
 
-    def step(self, problem: Problem[Any], state: Proof, rng: np.random.Generator) -> Proof:
+    def step(self, problem: AnyProblem, state: Proof, rng: np.random.Generator) -> Proof:
         """A block of regions."""
         done = next(state.work, None)
         state.moves += done or 0
         state.finished = done is None
         return state
 
-    def best(self, problem: Problem[Any], state: Proof) -> Tree:
-        """The best tree so far; of those with the same leaves the one to show."""
-        return shown(problem, state.structure, self.depth)
-
-    def limited(self, problem: Problem[Any], state: Proof, best: Structure) -> bool:
-        """Whether a better tree with more leaves is known."""
-        return state.beyond > state.threshold
-
-    def archive(self, problem: Problem[Any], state: Proof) -> Mapping[int, Structure]:
-        """The best trees met on the way, by their number of leaves."""
-        return {leaves: shown(problem, tree, self.depth) for leaves, (_, tree) in sorted(state.archive.items())}
+    def best(self, problem: AnyProblem, state: Proof) -> Best:
+        """The best tree so far, those met on the way, and the bound."""
+        return Best(
+            displayed_tree(problem, state.structure, self.depth),
+            {leaves: displayed_tree(problem, tree, self.depth) for leaves, (_, tree) in sorted(state.archive.items())},
+            limit_binds=state.beyond > state.threshold,
+            upper_bound=None if state.upper_bound == math.inf else state.upper_bound,
+        )
 
 
-def shown(problem: Problem[Any], tree: Tree, depth: int | None = None) -> Tree:
-    """The tree to show: method I sees only leaves, so it may choose; the smallest tree may have more levels."""
-    if not isinstance(problem.posterior, LeafSparse):
+def displayed_tree(problem: AnyProblem, tree: Tree, depth: int | None = None) -> Tree:
+    """The tree to show: if only leaves matter, there is a choice; the smallest tree may have more levels."""
+    if not problem.posterior.only_leaves:
         return tree
     return canonical(tree) if depth is None else tree.merged()

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sparsedensity.search.trees.exact.best_by_region import Choice, Plan, Tables
+from sparsedensity.search.trees.exact.plans import Choice, Plan, Tables
 
 MOST_CHOICES = 2_000_000
 """After so many choices within the slack, give up: they would fill the memory."""

@@ -1,0 +1,56 @@
+"""What every engine answers: the rows may be anywhere, and only counts, a sample or a small table come home."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import DataError
+from sparsedensity.structures import Structure, Tree
+from sparsedensity.table import Floats, Table
+
+
+class Engine(Protocol):
+    """Where the rows are, and how to count them."""
+
+    @property
+    def domain(self) -> Domain:
+        """The space the rows live in."""
+
+    @property
+    def n(self) -> float:
+        """The total weight."""
+
+    def value_weights(self) -> Floats:
+        """The weight at every value of every feature."""
+
+    def leaf_weights(self, structure: Structure) -> Floats:
+        """The weight in every leaf of a structure."""
+
+    def leaf_value_weights(self, tree: Tree) -> Floats:
+        """The weight in every leaf of a tree at every value of every feature: leaves by values, in one pass."""
+
+    def sample(self, size: int, rng: np.random.Generator) -> Table:
+        """About so many rows drawn by weight; their weights are scaled to the total weight."""
+
+    def collapsed(self) -> Table | None:
+        """The distinct rows with their weights, if they are few enough to be held in memory."""
+
+
+def whole_table(engine: Engine) -> Table:
+    """The distinct rows of an engine, for what cannot work without them."""
+    table = engine.collapsed()
+    if table is None:
+        raise DataError(
+            "This needs all distinct rows in memory, and the table has too many of them. "
+            "Draw a sample of the rows, or merge rare values."
+        )
+    return table
+
+
+def table_or_sample(engine: Engine, size: int, rng: np.random.Generator) -> Table:
+    """The distinct rows of an engine, or so many drawn ones if it cannot bring them home."""
+    table = engine.collapsed()
+    return engine.sample(size, rng) if table is None else table

@@ -1,0 +1,52 @@
+"""What several parameters may be: words, threads, random states, whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_random_state
+
+from sparsedensity.errors import ParameterError
+
+
+def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
+    """Refuse anything but one of a few words."""
+    if value not in words:
+        listed = ", ".join(map(repr, words))
+        raise ParameterError(name, value, " or ".join(map(repr, words)) if len(words) == 2 else f"one of {listed}")
+
+
+def jobs_of(n_jobs: Any) -> int:
+    """The number of threads; -1 for all cores."""
+    if n_jobs is None:
+        return 1
+    if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
+        raise ParameterError("n_jobs", n_jobs, "a whole number of 1 or more, -1 for all cores, or None for one")
+    return int(n_jobs)
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse an invalid random state without drawing from a valid one."""
+    if not isinstance(random_state, np.random.Generator | np.random.RandomState):
+        generator(random_state)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn accepts as a random state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "random_state", random_state, "a whole number from 0 to 4,294,967,295, a NumPy generator or None"
+        ) from None
+    return np.random.default_rng(state.randint(0, 2**31 - 1, size=4))
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

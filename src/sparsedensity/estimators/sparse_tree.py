@@ -1,0 +1,205 @@
+"""What the two sparse trees share: how they are searched, by a proof, by annealing, or by growing and pruning."""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sparsedensity.domain import Domain
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.errors import ParameterError
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
+from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.warm_start import check_start, start_on
+from sparsedensity.kernels import anneal_moves, is_compiled
+from sparsedensity.posterior import Posterior
+from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
+from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
+from sparsedensity.search.base import Watch
+from sparsedensity.search.trees.anneal_chain import COOLINGS
+from sparsedensity.structures import Structure, Tree
+
+SEARCHES = ("auto", "anneal", "exact", "greedy")
+AUTO_SECONDS = 10.0
+"""A proof that is estimated to take no longer is made by default."""
+AT_ONCE = 0.1
+"""A proof that is estimated to take longer begins with the greedy tree, so that there is one if it is cut short."""
+MOST_VALUES = 2000
+"""A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
+FOLD_EFFORT = 0.25
+"""The share of the budget for each fold of a cross-validated path."""
+STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseTree(DensityEstimator):
+    """The tree that a posterior likes best.
+
+    Parameters
+    ----------
+    pseudocount
+        Added to every leaf or branch (alpha), any number above 0.
+    max_leaves
+        The most leaves, a limit the search optimises under; ``None`` for no limit.
+    search
+        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
+        grows and prunes. ``"auto"`` proves if an estimate says seconds, else it anneals; ``search_`` says which.
+    depth
+        The best tree of at most so many levels, proven; feasible on wide tables too.
+    iterations
+        Proposals of each restart; by default as many as the size of the table calls for.
+    restarts
+        How many searches run side by side, by different recipes, before the best tree is polished.
+    cooling
+        How the temperature falls: ``"geometric"`` or ``"linear"``.
+    time_limit
+        Seconds after which the search stops with the best so far.
+    warm_start_from
+        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
+        second restart starts from the root.
+    random_state
+        The same number gives the same tree, whatever ``n_jobs`` is.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
+    """
+
+    unit = "leaves"
+
+    pseudocount: float = 2
+    max_leaves: int | None = 100
+    search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
+    depth: int | None = None
+    iterations: int | None = None
+    restarts: int = 4
+    cooling: Literal["geometric", "linear"] = "geometric"
+    time_limit: float | None = None
+    warm_start_from: Any = None
+    random_state: Any = 0
+
+    @abstractmethod
+    def belief(self) -> Posterior:
+        """What is believed, on any domain."""
+
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        super().check_parameters()
+        self.belief()
+        check_word("search", self.search, SEARCHES)
+        check_word("cooling", self.cooling, COOLINGS)
+        check_limit("depth", self.depth)
+        if self.depth is not None and self.search in ("anneal", "greedy"):
+            raise ParameterError("search", self.search, "'exact' or 'auto' if a depth is given")
+        check_limit("iterations", self.iterations)
+        check_whole("restarts", self.restarts)
+        check_time(self.time_limit)
+        check_start(self.warm_start_from, STARTS)
+        check_seed(self.random_state)
+
+    def posterior(self, domain: Domain) -> Posterior:
+        """What is believed before any row is seen."""
+        return self.belief()
+
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
+        """The trees whose log posterior is within some nats of the best: the set of good models.
+
+        Trees with the same leaves are one; if the posterior tells them apart by their splits, those that differ in
+        the order of children only. Works only if the best tree can be proven; beyond ``at_most`` the answer says that
+        there are more.
+
+        >>> from sparsedensity import LeafSparseTree, datasets
+        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=3))
+        5 within 3 nats of the optimum
+        """
+        self.check_parameters()
+        return near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
+        """Search as the parameter says; ``"auto"`` proves if an estimate says seconds, and else anneals."""
+        problem = self._problem(engine)
+        return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
+
+    def learn_fold(self, engine: MemoryEngine) -> Found:
+        """The best trees of all sizes, from a short search."""
+        problem = self._problem(engine)
+        if self.search == "greedy":
+            return self._grow(problem, [])
+        return self._anneal(problem, self._given_start(engine.domain), [], effort=FOLD_EFFORT)
+
+    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+        """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""
+        return found.structure if self.depth is None else self._prove(self._problem(engine), None, []).structure
+
+    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+        """The best tree of every size; a proof is about one size, so the others are annealed from its tree."""
+        if found.archive and found.method != "exact":
+            return found.archive
+        tree = found.structure
+        assert isinstance(tree, Tree)
+        others = self._anneal(self._problem(engine), tree, [], effort=FOLD_EFFORT).archive
+        return {**others, tree.n_leaves: tree}
+
+    def _problem(self, engine: MemoryEngine) -> AnyProblem:
+        return Problem(engine, self.belief(), self.max_leaves)
+
+    def _search(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
+        if self.search == "greedy":
+            return self._grow(problem, watch)
+        if self.search == "exact" or self.depth is not None:
+            return self._prove(problem, start, watch)
+        if self.search == "auto" and (seconds := estimate(problem).seconds) <= self._seconds_for_a_proof:
+            warm = self._grow(problem, []).structure if seconds > AT_ONCE else None
+            search = Exact(warm if isinstance(warm, Tree) else None, anytime=True)
+            return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
+        return self._anneal(problem, start, watch)
+
+    @property
+    def _seconds_for_a_proof(self) -> float:
+        """How long a proof may take, by the estimate, to be tried: at most half of the time limit."""
+        return AUTO_SECONDS if self.time_limit is None else min(AUTO_SECONDS, self.time_limit / 2)
+
+    def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
+        if max(problem.domain.sizes) > MOST_VALUES:
+            return self._grow(problem, watch)
+        if self.progress and not is_compiled(anneal_moves.rebuild):
+            sys.stderr.write("compiling the search: once for this machine, about half a minute\n")
+        starts, jobs, seconds = self._starts(problem, start), jobs_of(self.n_jobs), self.time_limit
+        search = Anneal(
+            self.restarts, self.iterations, self.cooling, starts=starts, effort=effort, jobs=jobs, seconds=seconds
+        )
+        budget, rng = Budget(seconds=seconds), generator(self.random_state)
+        return run(search, problem, budget=budget, rng=rng, watch=watch)
+
+    def _prove(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
+        """The best tree, proven; with a time limit, the annealed tree and the bound that was reached."""
+        if self.time_limit is None:
+            return run(Exact(depth=self.depth), problem, watch=watch)
+        begin = time.perf_counter()
+        annealed = None if self.depth is not None else self._anneal(problem, start, watch).structure
+        warm = annealed if isinstance(annealed, Tree) else None
+        left = max(self.time_limit - (time.perf_counter() - begin), 0.0)
+        return run(Exact(warm, anytime=True, depth=self.depth), problem, budget=Budget(seconds=left), watch=watch)
+
+    def _grow(self, problem: AnyProblem, watch: list[Watch]) -> Found:
+        return run(Greedy(), problem, budget=Budget(seconds=self.time_limit), watch=watch)
+
+    def _given_start(self, domain: Domain) -> Tree | None:
+        """The tree of the model that was given to start from."""
+        if self.warm_start_from is None or self.warm_start_from == "greedy":
+            return None
+        start = start_on(domain, self.warm_start_from, STARTS)
+        if not isinstance(start, Tree):
+            raise ParameterError("warm_start_from", self.warm_start_from, STARTS)
+        return start
+
+    def _starts(self, problem: AnyProblem, start: Tree | None) -> tuple[Tree, ...]:
+        """The tree to start from instead of the one that annealing grows by itself."""
+        if start is None and self.warm_start_from == "greedy":
+            grown = self._grow(problem, []).structure
+            assert isinstance(grown, Tree)
+            return (grown,)
+        return () if start is None else (start,)

@@ -1,0 +1,202 @@
+"""Nested cross-validation: how well methods predict rows they have not seen, and how large their models are.
+
+Every fold is held out once. If a method has a grid, inner folds of the other rows choose its parameters by their
+log-likelihood, so that no held-out row has a say in what is measured on it. The domain is fixed once, from the whole
+table, so that every fold measures volumes alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.estimators.folds import Split, folds_of
+from sparsedensity.evaluation.finished import ResultFile
+from sparsedensity.evaluation.methods import Method
+from sparsedensity.evaluation.rows import WeightedRows
+from sparsedensity.evaluation.scores import Evaluation, FoldScore
+from sparsedensity.evaluation.workers import in_any_order
+from sparsedensity.table import Floats
+
+TIE = 1e-9
+HANDED_OUT = ("domain", "n_jobs", "progress")
+"""Parameters that every fold gets from the evaluation."""
+MADE_BY = "made by"
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """How a table is divided, and by how many processes the folds are worked through.
+
+    Parameters
+    ----------
+    folds, inner
+        How many folds are held out in turn, and how many divide the rest to choose parameters.
+    seed
+        The same seed gives the same folds.
+    jobs
+        Processes; -1 for all cores. The numbers are the same for any number of them.
+    """
+
+    folds: int = 5
+    inner: int = 5
+    seed: int = 0
+    jobs: int = 1
+
+    def split(self, weights: Floats) -> list[Split]:
+        """What every fold learns from and what it holds out."""
+        splits = folds_of(weights, self.folds, self.seed, "folds")
+        self.split_inner(splits[0].train)  # refuses what cannot be divided before anything is fitted
+        return splits
+
+    def split_inner(self, train: Floats) -> list[Split]:
+        """What a fold learns from, divided again."""
+        return folds_of(train, self.inner, self.seed, "inner")
+
+    def choose(self, rows: WeightedRows, method: Method, train: Floats) -> dict[str, Any]:
+        """The parameters of the grid with the highest log-likelihood on inner folds; of equals the first."""
+        choices = method.choices(float(train.sum()))
+        if len(choices) == 1:
+            return choices[0]
+        totals = np.sum([_scores(rows, method, split) for split in self.split_inner(train)], axis=0)
+        return choices[int(np.flatnonzero(totals >= totals.max() - TIE)[0])]
+
+
+def _scores(rows: WeightedRows, method: Method, split: Split) -> list[float]:
+    """The validation log-likelihood of every choice."""
+    choices = method.choices(float(split.train.sum()))
+    return [rows.score(rows.fit(method.estimator, choice, split.train), split.test) for choice in choices]
+
+
+def evaluate(
+    X: Any,
+    methods: Mapping[str, Method],
+    cv: CrossValidation | None = None,
+    *,
+    sample_weight: Any = None,
+    domain: Domain | None = None,
+    keep: str | PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Cross-validate methods on a table.
+
+    Parameters
+    ----------
+    X
+        A pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows.
+    methods
+        What to compare, by name.
+    cv
+        The folds: 5, and 5 inner ones, by default.
+    sample_weight
+        One weight per row. Whole numbers count rows: a table of counts is divided like the table it counts.
+    domain
+        Inferred from the whole table by default.
+    keep
+        A file for the folds that are finished. The same call goes on where an earlier one stopped.
+    progress
+        Is told after every fold how many are finished and how many there are.
+
+    Examples
+    --------
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> grid = {"expected_leaves": (5, 8, 10)}
+    >>> done = evaluate(datasets.load("titanic"), {"tree": Method(GreedyTree(), grid)}, CrossValidation(3, inner=3))
+    >>> [fold.leaves for fold in done.folds]
+    [9, 9, 9]
+    """
+    cv = cv or CrossValidation()
+    rows = WeightedRows.of(X, sample_weight, domain)
+    splits = cv.split(rows.weights)
+    ready = {name: prepared(name, method, rows.domain) for name, method in methods.items()}
+    tasks = [(name, fold) for name in ready for fold in range(len(splits))]
+    belongs = {"table": rows.fingerprint, "folds": len(splits), "inner": int(cv.inner), "seed": cv.seed}
+    file = _FoldFile(keep, belongs, methods)
+    found = {task: kept for task in tasks if (kept := file.get(*task))}
+    tell = progress or (lambda _done, _total: None)
+    tell(len(found), len(tasks))
+    left = [task for task in tasks if task not in found]
+    for score in in_any_order(partial(_held_out, rows, splits, cv, ready), left, cv.jobs):
+        found[score.method, score.fold] = score
+        file.add(score)
+        tell(len(found), len(tasks))
+    return Evaluation(tuple(found[task] for task in tasks))
+
+
+def prepared(name: str, method: Method, domain: Domain) -> Method:
+    """The method with the domain of the whole table, and with one thread: folds run side by side instead."""
+    if not isinstance(method, Method):
+        raise ParameterError(f"methods[{name!r}]", method, "a Method")
+    estimator = clone(method.estimator)
+    known = estimator.get_params(deep=False)
+    strange = sorted(set(method.grid) - set(known))
+    if strange:
+        raise ParameterError(f"The grid of {name!r}", strange[0], f"parameters of {type(estimator).__name__}")
+    fixed = dict(zip(HANDED_OUT, (domain, 1, False), strict=True))
+    return Method(estimator.set_params(**{key: value for key, value in fixed.items() if key in known}), method.grid)
+
+
+class _FoldFile:
+    """The finished folds of an evaluation, each with a word for the parameters of its method."""
+
+    def __init__(
+        self, path: str | PathLike[str] | None, belongs: Mapping[str, Any], methods: Mapping[str, Method]
+    ) -> None:
+        self.results = ResultFile(path, belongs)
+        self.made_by = {name: _fingerprint(method) for name, method in methods.items()}
+
+    def get(self, method: str, fold: int) -> FoldScore | None:
+        """A fold that is finished; a method of the same name with other parameters is refused."""
+        kept = self.results.get(f"{fold} of {method}")
+        if kept is None:
+            return None
+        if kept.get(MADE_BY) != self.made_by[method]:
+            raise DataError(
+                f"{self.results.path} holds folds of {method!r} with other parameters. Name another file, or another "
+                "method."
+            )
+        return FoldScore(**{name: value for name, value in kept.items() if name != MADE_BY})
+
+    def add(self, score: FoldScore) -> None:
+        """Keep a fold that is finished."""
+        self.results.add(f"{score.fold} of {score.method}", {**asdict(score), MADE_BY: self.made_by[score.method]})
+
+
+def _fingerprint(method: Method) -> str:
+    """A word for what a method does: its kind, its parameters and its grid."""
+    given = method.estimator.get_params(deep=False)
+    what = sorted((name, repr(value)) for name, value in given.items() if name not in HANDED_OUT)
+    things = type(method.estimator).__name__, what, {name: list(of) for name, of in method.grid.items()}
+    return hashlib.sha256("\n".join(map(repr, things)).encode()).hexdigest()[:16]
+
+
+def _held_out(
+    rows: WeightedRows, splits: list[Split], cv: CrossValidation, ready: Mapping[str, Method], task: tuple[str, int]
+) -> FoldScore:
+    """Choose the parameters, fit, and score what was held out."""
+    name, fold = task
+    method, (train, test) = ready[name], splits[fold]
+    chosen, choosing = _timed(lambda: cv.choose(rows, method, train))
+    model, seconds = _timed(lambda: rows.fit(method.estimator, chosen, train))
+    score = rows.score(model, test)
+    return FoldScore(name, fold, chosen, _size(model), score, float(test.sum()), seconds, choosing)
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    begin = time.perf_counter()
+    return work(), time.perf_counter() - begin
+
+
+def _size(model: Any) -> float:
+    leaves = float(model.n_leaves_)
+    return int(leaves) if leaves < 2**53 else leaves

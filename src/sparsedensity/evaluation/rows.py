@@ -1,0 +1,111 @@
+"""Tables whose rows can be taken apart: what cross-validation needs of any kind of table."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import DataError, SearchWarning
+from sparsedensity.ingest import check_weights, encode, open_source
+from sparsedensity.table import Codes, Floats
+
+
+class TimedFit(NamedTuple):
+    """A fitted model and the seconds it took."""
+
+    model: Any
+    seconds: float
+
+
+def timed_fit(model: Any, X: Any, sample_weight: Any = None) -> TimedFit:
+    """Fit a model, silent about a search that stops early.
+
+    An estimator answers Ctrl-C with its best so far. Half a model is no measurement, so here Ctrl-C raises
+    ``KeyboardInterrupt``.
+
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> timed_fit(GreedyTree(), datasets.load("titanic")).model.n_leaves_
+    9
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchWarning)
+        begin = time.perf_counter()
+        model.fit(X, sample_weight=sample_weight)
+        seconds = time.perf_counter() - begin
+    if getattr(getattr(model, "search_", None), "reason", "") == "interrupted":
+        raise KeyboardInterrupt
+    return TimedFit(model, seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRows:
+    """The rows of a table that lie in a domain and have weight."""
+
+    domain: Domain
+    table: Any
+    codes: Codes
+    weights: Floats
+
+    @classmethod
+    def of(cls, X: Any, sample_weight: Any = None, domain: Domain | None = None) -> WeightedRows:
+        """The rows of any table, in a domain that is inferred unless it is given."""
+        source = open_source(X)
+        given = check_weights(sample_weight, source.n_rows)
+        if domain is None:
+            domain = Domain.infer(X, sample_weight=sample_weight)
+        source.check_names(domain.names)
+        encoded = encode(source, domain)
+        weights = np.ones(source.n_rows) if given is None else given
+        used = np.flatnonzero(~encoded.outside & (weights > 0))
+        if not len(used):
+            raise DataError("No row of the table lies in the domain.")
+        return cls(domain, take(X, used), encoded.codes[used], weights[used])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for equal rows in the same order, however they are stored."""
+        digest = hashlib.sha256(repr(self.domain.features).encode())
+        for part in (self.codes, self.weights):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()[:16]
+
+    def weighing(self, weights: Floats) -> tuple[Any, Floats]:
+        """The rows that have weight among these weights, as the kind of table they came in, with their weights."""
+        used = np.flatnonzero(weights > 0)
+        return take(self.table, used), weights[used]
+
+    def fit(self, estimator: Any, parameters: Mapping[str, Any], weights: Floats) -> Any:
+        """A copy of an estimator with some parameters, fitted to the rows that have weight."""
+        return timed_fit(clone(estimator).set_params(**parameters), *self.weighing(weights)).model
+
+    def score(self, model: Any, weights: Floats) -> float:
+        """The log-likelihood of the rows that have weight."""
+        table, used = self.weighing(weights)
+        return float(model.score(table, sample_weight=used))
+
+
+def take(X: Any, rows: NDArray[np.integer[Any]]) -> Any:
+    """Rows of any table by their numbers.
+
+    >>> take([{"a": 1}, {"a": 2}, {"a": 3}], np.array([0, 2]))
+    [{'a': 1}, {'a': 3}]
+    """
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows, :].to_native()
+    if isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping | Sequence):
+        return [X[row] for row in rows.tolist()]
+    return np.asarray(X)[rows]

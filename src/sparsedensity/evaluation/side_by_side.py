@@ -1,0 +1,102 @@
+"""Our tree beside DET's, fold by fold: at the same size, and at the same likelihood.
+
+>>> from sparsedensity import datasets
+>>> from sparsedensity.evaluation import CrossValidation, against_det
+>>> for row in against_det(datasets.load("simulated"), CrossValidation(folds=2, inner=2)):
+...     row.det_leaves, row.leaves <= row.det_leaves, row.log_likelihood >= row.det_log_likelihood
+(8, True, True)
+(6, True, True)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import SearchWarning
+from sparsedensity.estimators.folds import standard_error
+from sparsedensity.evaluation.cross_validation import CrossValidation, prepared
+from sparsedensity.evaluation.methods import DET, LEAF, Method, paper_methods
+from sparsedensity.evaluation.rows import WeightedRows
+from sparsedensity.evaluation.workers import in_any_order
+from sparsedensity.table import Floats
+
+TIE = 1e-9
+"""Log-likelihoods per row that differ by no more are equal: the same tree, summed in another order."""
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """DET's tree and ours on one held-out fold. Log-likelihoods are sums over the rows of the fold."""
+
+    fold: int
+    rows: float
+    det_leaves: int
+    det_log_likelihood: float
+    leaves: int
+    """Ours, with no more leaves than DET's."""
+    log_likelihood: float
+    leaves_to_match: int | None
+    """The fewest leaves of ours that reach DET's log-likelihood; None if no tree up to DET's size does."""
+
+
+def against_det(
+    X: Any,
+    cv: CrossValidation | None = None,
+    *,
+    sample_weight: Any = None,
+    domain: Domain | None = None,
+    det: Method | None = None,
+    ours: Method | None = None,
+) -> tuple[SideBySide, ...]:
+    """Compare leaf-sparse trees with DET's at DET's size, and say how many leaves DET's likelihood takes.
+
+    Both choose their parameters on inner folds from the paper's grids, unless other methods are given; ours must take
+    ``max_leaves`` and have a path of sizes. The other parameters are those of :func:`evaluate`.
+    """
+    cv = cv or CrossValidation()
+    rows = WeightedRows.of(X, sample_weight, domain)
+    splits = cv.split(rows.weights)
+    paper = paper_methods()
+    pair = _Pair(prepared("det", det or paper[DET], rows.domain), prepared("ours", ours or paper[LEAF], rows.domain))
+    tasks = [(fold, *split) for fold, split in enumerate(splits)]
+    found = in_any_order(partial(_side_by_side, rows, cv, pair), tasks, cv.jobs)
+    return tuple(sorted(found, key=lambda row: row.fold))
+
+
+def mean_gain(found: Sequence[SideBySide]) -> tuple[float, float]:
+    """By how much our log-likelihood per row is above DET's at its size: the mean over the folds and its error."""
+    gains = [(row.log_likelihood - row.det_log_likelihood) / row.rows for row in found]
+    return float(np.mean(gains)), standard_error(gains)
+
+
+class _Pair(NamedTuple):
+    det: Method
+    ours: Method
+
+
+def _side_by_side(rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tuple[int, Floats, Floats]) -> SideBySide:
+    fold, train, test = task
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchWarning)
+        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train)
+        limited = Method(clone(pair.ours.estimator).set_params(max_leaves=theirs.n_leaves_), pair.ours.grid)
+        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train)
+        target, reached = rows.score(theirs, test), rows.score(model, test)
+        weight = float(test.sum())
+        enough = target - TIE * weight
+        matching = (size for size in _sizes(rows, model, train) if rows.score(model.cut(size), test) >= enough)
+        return SideBySide(fold, weight, theirs.n_leaves_, target, model.n_leaves_, reached, next(matching, None))
+
+
+def _sizes(rows: WeightedRows, model: Any, train: Floats) -> list[int]:
+    """The sizes for which a fitted tree has a best tree, the smallest first."""
+    table, weights = rows.weighing(train)
+    return sorted(model.sparsity_path(table, cv=None, sample_weight=weights).sizes)

@@ -1,0 +1,41 @@
+"""Work that is done in any order by as many processes as are wanted."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+from sparsedensity.errors import ParameterError
+from sparsedensity.estimators.parameters import is_whole
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+ALONE_SECONDS = 2.0
+"""Other processes take about so long to start: what is done by then is done here, and compiles what they will use."""
+
+
+def in_any_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterator[Result]:
+    """The result of every task, as they come. What is quick is best given last: it is done first, before others start.
+
+    >>> sorted(in_any_order(abs, [-1, -2], jobs=1))
+    [1, 2]
+    """
+    if not is_whole(jobs) or jobs == 0 or jobs < -1:
+        raise ParameterError("jobs", jobs, "a whole number of 1 or more, or -1 for all cores")
+    begin, left = time.perf_counter(), list(tasks)
+    while left and (effective_n_jobs(jobs) == 1 or time.perf_counter() - begin < ALONE_SECONDS):
+        yield work(left.pop())
+    if left:
+        run = Parallel(n_jobs=jobs, return_as="generator_unordered")
+        yield from run(delayed(_deaf)(work, task) for task in left)
+
+
+def _deaf(work: Callable[[Task], Result], task: Task) -> Result:
+    """Leave it to the process that a person talks to to be interrupted; it ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return work(task)

@@ -1,0 +1,374 @@
+"""Regions as annealing meets them: found again by a key, counted once, with the best division of every feature.
+
+Keys have 62 random bits, so two of m regions share one with a probability below m^2 / 2^63: 5e-9 for 200,000 regions.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsedensity.kernels import TWO, bare, by_type, kernel, part, record
+from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
+from sparsedensity.kernels.divisions import MOST_GROUPS, Desk, Region, Wish, best_division, name_groups, split_gain
+
+REGION = record(
+    "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
+)
+"""A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
+not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
+gain of the best subtree known (0 leaves: none)."""
+USED = record("regions slots rows read work full forgotten paired")
+"""How much of the memory is used: regions, slots of counts, places in lists of rows; values read and work done since
+somebody looked; whether there is no room left; how often counts were forgotten; the region whose pairs are counted."""
+
+
+class Memory(NamedTuple):
+    """The rows, what is believed, and what is known of regions."""
+
+    codes: np.ndarray
+    weights: np.ndarray
+    space: Space
+    belief: Belief
+    regions: np.ndarray
+    allowed: np.ndarray
+    """(regions, values) 0: not allowed; else 1 + the group of the value in the best known split."""
+    counts: np.ndarray
+    """(slots, values + features) the weight at every value, then the best gain of every feature."""
+    rows: np.ndarray
+    """Lists of rows; the first list is all rows."""
+    table: np.ndarray
+    """A hash table of regions by their keys: 1 + the region, 0 where there is none."""
+    used: np.ndarray
+    desk: Desk
+    pairs: Any
+    """(values, values) the weight at pairs of values of one region; None for even leaf models."""
+
+
+class Walks(NamedTuple):
+    """How regions are explored without a tree."""
+
+    trials: int
+    blind: float
+    """The share of blind divisions."""
+    shake: float
+    studies: int
+    """Other divisions that are considered at every step back."""
+
+
+@part
+def counted(s, region):
+    """A counted region as divisions read it."""
+    own = s.regions[region]
+    return Region(s.allowed[region], s.counts[own.slot], own.weight, own.term, s.pairs)
+
+
+@bare
+def group(s, region, f):
+    """The gain of splitting a counted region by the labels of feature f's values, the children taken as leaves.
+
+    Also the number of groups; their weights, shares and keys are left on the desk. NOTHING when there is one group
+    only, or when the groups of an ordered feature are not runs.
+    """
+    load_pairs(s, region)
+    view = counted(s, region)
+    b = name_groups(s.space, s.desk, view, f, s.regions[region].key)
+    if b < 2:
+        return NOTHING, b
+    return split_gain(s.belief, s.space, s.desk, view, f, b), b
+
+
+@bare
+def divide_best(s, region, f, least, most, shake, rng):
+    """Label the values of f by the best division into so many groups, or a shaken one: its gain."""
+    load_pairs(s, region)
+    noise = 0.0
+    if shake > 0.0:
+        noise = shake * (1.0 + abs(s.counts[s.regions[region].slot, s.allowed.shape[1] + f]))
+    wish = Wish(least, most, shake, noise, 0.0)
+    return best_division(s.belief, s.space, s.desk, counted(s, region), f, wish, rng)
+
+
+@bare
+def divide_blindly(s, region, f, rng):
+    """Label the allowed values of f at random, in runs if it is ordered."""
+    cells, feature, m, at = s.desk.cells, s.space.features[f], 0, 0
+    for value in range(feature.start, feature.stop):
+        m += s.allowed[region, value] > 0
+    wanted = 2 + int(rng.random() * (min(m, s.belief.most_branches) - 1))
+    for value in range(feature.start, feature.stop):
+        if s.allowed[region, value] == 0:
+            continue
+        if feature.ordered == 0 or value == feature.missing:
+            cells[value].label = int(rng.random() * wanted)
+        else:  # every boundary is a cut with the chance that gives `wanted` runs on average
+            at += at + 1 < wanted and rng.random() * (m - 1) < wanted - 1
+            cells[value].label = at
+
+
+@bare
+def find(s, key):
+    """Where the region with this key stands in the hash table, or the free place where it belongs."""
+    last = s.table.size - 1
+    at = (key ^ (key >> 29)) & last
+    while s.table[at] != 0 and s.regions[s.table[at] - 1].key != key:
+        at = (at + 1) & last
+    return at
+
+
+@bare
+def region_of(s, parent, f, name):
+    """The region of a group that `group` found; made if it is new."""
+    key = s.desk.cells[name].key
+    at = find(s, key)
+    if s.table[at] != 0:
+        return np.int64(s.table[at]) - 1
+    region = s.used[0].regions
+    s.used[0].regions += 1
+    s.table[at] = region + 1
+    for value in range(s.allowed.shape[1]):
+        s.allowed[region, value] = min(s.allowed[parent, value], 1)
+    for value in range(s.space.features[f].start, s.space.features[f].stop):
+        if s.desk.cells[value].label != name:
+            s.allowed[region, value] = 0
+    new = s.regions[region]
+    new.key, new.slot, new.origin = key, -1, parent
+    new.length, new.known_leaves, new.best = -1, 0, -1
+    new.weight = s.desk.cells[name].weight
+    return region
+
+
+@bare
+def forget(s):
+    """Drop all counts and lists of rows but the root's; they are read again when they are asked for."""
+    for region in range(1, s.used[0].regions):
+        s.regions[region].slot = s.regions[region].length = -1
+    s.used[0].slots, s.used[0].rows = 1, s.weights.size
+    s.used[0].forgotten += 1
+
+
+@part
+def differing_features(s, region, above):
+    """List on the desk the features in which a region allows less than one above it: how many."""
+    many = 0
+    for f in range(s.codes.shape[1]):
+        for value in range(s.space.features[f].start, s.space.features[f].stop):
+            if s.allowed[above, value] > 0 and s.allowed[region, value] == 0:
+                s.desk.cells[many].order = f
+                many += 1
+                break
+    return many
+
+
+@bare
+def count(s, region):
+    """List the rows of a region from the list of the nearest region above it, and count them.
+
+    The lighter part is counted, the region or what it lacks of the one above; weights lie on a grid on which
+    differences are exact, so that both ways give the same counts.
+    """
+    above = region
+    while s.regions[above].length < 0:
+        above = s.regions[above].origin
+    if s.used[0].slots == s.counts.shape[0] or s.used[0].rows + s.regions[above].length > s.rows.size:
+        forget(s)
+        above = 0
+    many, own, begin = differing_features(s, region, above), s.regions[region], s.regions[above].begin
+    end = begin + s.regions[above].length if own.weight > 0.0 else begin
+    slot, to = s.used[0].slots, s.used[0].rows
+    s.used[0].slots += 1
+    inside = 2.0 * own.weight <= s.regions[above].weight
+    found = list_rows(s, region, (begin, end), many, (slot, to, inside))
+    if not inside:
+        before = s.regions[above].slot
+        for value in range(s.allowed.shape[1]):
+            s.counts[slot, value] = s.counts[before, value] - s.counts[slot, value]
+    read = (found if inside else end - begin - found) * s.codes.shape[1]
+    s.used[0].read += end - begin + read
+    s.used[0].work += 2 * (end - begin) + read
+    own.begin, own.length, own.slot = to, found, slot
+    s.used[0].rows = to + found
+    take_term(s, region)
+    return slot
+
+
+@part
+def list_rows(s, region, span, many, goal):
+    """List the rows of a span inside a region, and count those inside, or outside, in a slot; how many are inside."""
+    (slot, to, counted_inside), features, found = goal, s.space.features, 0
+    for value in range(s.allowed.shape[1]):
+        s.counts[slot, value] = 0.0
+    for i in range(span[0], span[1]):
+        row, inside = s.rows[i], True
+        for j in range(many):
+            f = s.desk.cells[j].order
+            if s.allowed[region, features[f].start + s.codes[row, f]] == 0:
+                inside = False
+                break
+        if inside:
+            s.rows[to + found] = row
+            found += 1
+        if inside == counted_inside:
+            for f in range(s.codes.shape[1]):
+                s.counts[slot, features[f].start + s.codes[row, f]] += s.weights[row]
+    return found
+
+
+def belief_in(memory: Any) -> Any:
+    """The belief in a memory, as the compiler sees it: by its type."""
+    return dict(zip(memory.fields, memory.types, strict=True))["belief"]
+
+
+def take_term(s, region):
+    """Note the term of a region that was just counted, if the leaf model is not even."""
+
+
+@by_type(take_term)
+def _take_term(s, region):
+    def even(s, region):
+        pass
+
+    def from_counts(s, region):
+        values, counts, allowed = s.allowed.shape[1], s.desk.part[0], s.desk.part[1]
+        for value in range(values):
+            counts[value] = s.counts[s.regions[region].slot, value]
+            allowed[value] = min(s.allowed[region, value], 1)
+        s.regions[region].term = term(s.belief.leaf, counts, allowed, s.space)
+
+    return even if model_of(belief_in(s)) in EVEN else from_counts
+
+
+def load_pairs(s, region):
+    """Count the pairs of values in a region, if the leaf model asks for them and they are not counted yet."""
+
+
+@by_type(load_pairs)
+def _load_pairs(s, region):
+    def even(s, region):
+        pass
+
+    def from_rows(s, region):
+        if s.used[0].paired == region:
+            return
+        if s.regions[region].length < 0:
+            count(s, region)
+        s.pairs[:] = 0.0
+        begin = s.regions[region].begin
+        for i in range(begin, begin + s.regions[region].length):
+            row = s.rows[i]
+            for f in range(s.codes.shape[1]):
+                value = s.space.features[f].start + s.codes[row, f]
+                for g in range(s.codes.shape[1]):
+                    s.pairs[value, s.space.features[g].start + s.codes[row, g]] += s.weights[row]
+        s.used[0].paired = region
+        s.used[0].work += s.regions[region].length * s.codes.shape[1] ** 2
+
+    return even if model_of(belief_in(s)) in EVEN else from_rows
+
+
+@bare
+def study(s, region, rng):
+    """The slot with a region's counts and best gains, counted and scored if nobody asked before."""
+    slot, values, best = s.regions[region].slot, s.allowed.shape[1], 0
+    if slot >= 0 and s.regions[region].best >= 0:
+        return slot
+    if slot < 0:
+        slot = count(s, region)
+    for f in range(s.codes.shape[1]):
+        s.counts[slot, values + f] = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
+        if s.counts[slot, values + f] > s.counts[slot, values + best]:
+            best = f
+    s.regions[region].best, s.regions[region].best_gain = best, s.counts[slot, values + best]
+    s.used[0].work += 60 * values
+    return slot
+
+
+@bare
+def learn(s, region, f, gain, leaves):
+    """Remember a division of a region by the labels of feature f as the best known way to begin a subtree."""
+    own = s.regions[region]
+    own.known_gain, own.known_leaves, own.known_feature = gain, leaves, f
+    for value in range(s.space.features[f].start, s.space.features[f].stop):
+        if s.allowed[region, value] > 0:
+            s.allowed[region, value] = s.desk.cells[value].label + 1
+
+
+@bare
+def consider(s, region, f, price):
+    """Take a division by the labels of feature f, with what is known of its parts, as the best known one if it is.
+
+    The gain of the best subtree depends on the region alone, so this is dynamic programming without a tree.
+    """
+    gain, b = group(s, region, f)
+    leaves, known = np.int64(0), s.regions[region].known_leaves
+    if gain == NOTHING:
+        return
+    for name in range(b):
+        part, below = np.int64(s.table[find(s, s.desk.cells[name].key)]) - 1, 0
+        if part >= 0:
+            below = s.regions[part].known_leaves
+        if below > 0 and s.regions[part].known_gain > price * (below - 1):
+            gain += s.regions[part].known_gain
+            leaves += below
+        else:
+            leaves += 1
+    worth = gain - price * (leaves - 1)
+    if worth > 0.0 and (known == 0 or worth > s.regions[region].known_gain - price * (known - 1) + 1e-9):
+        learn(s, region, f, gain, leaves)
+
+
+@bare
+def divide(s, region, walks, rng):
+    """Draw a division of a counted region: blind, or runs of a drawn number; its feature, -1 where there is none."""
+    f = np.int64(rng.random() * s.codes.shape[1])
+    if s.counts[s.regions[region].slot, s.allowed.shape[1] + f] == NOTHING:
+        return np.int64(-1)
+    if rng.random() < walks.blind:
+        divide_blindly(s, region, f, rng)
+    else:
+        wanted = np.int64(2 + rng.random() * (s.belief.most_branches - 1))
+        divide_best(s, region, f, wanted, wanted, walks.shake, rng)
+    return f
+
+
+@kernel
+def explore(s, path, price, walks, rng):
+    """Walk down drawn divisions from the root to a small region; on the way back, learn what they are worth.
+
+    `path` has a row for every step down: the labels, then the region and the feature that was divided.
+    """
+    values = s.allowed.shape[1]
+    for _ in range(walks.trials):
+        depth = walk_down(s, path, walks, rng)
+        for step in range(depth - 1, -1, -1):
+            region, f = path[step, values], path[step, values + 1]
+            study(s, region, rng)
+            for value in range(s.space.features[f].start, s.space.features[f].stop):
+                s.desk.cells[value].label = path[step, value]
+            consider(s, region, f, price)
+            for _ in range(walks.studies):
+                f = divide(s, region, walks, rng)
+                if f >= 0:
+                    consider(s, region, f, price)
+        s.used[0].work += 500 * depth * (walks.studies + 2)
+
+
+@part
+def walk_down(s, path, walks, rng):
+    """Draw one division below the other and note them; how many."""
+    depth, region, values = 0, np.int64(0), s.allowed.shape[1]
+    while depth < path.shape[0] and s.used[0].regions + MOST_GROUPS < s.regions.shape[0]:
+        study(s, region, rng)
+        f = divide(s, region, walks, rng)
+        if f < 0:
+            break
+        gain, b = group(s, region, f)
+        if gain == NOTHING:
+            break
+        path[depth, values], path[depth, values + 1] = region, f
+        for value in range(s.space.features[f].start, s.space.features[f].stop):
+            path[depth, value] = s.desk.cells[value].label
+        depth += 1
+        region = region_of(s, region, f, np.int64(rng.random() * b))
+        if s.regions[region].weight <= 0.0:
+            break
+    return depth

@@ -1,0 +1,44 @@
+"""How a model was found, in words."""
+
+from types import SimpleNamespace
+
+from sparsedensity import GreedyTree, datasets
+from sparsedensity.report.search_summary import search_facts, search_in_words
+from tests.report.models import rules_report
+
+RULES = rules_report().structure
+
+
+def search(**changes):
+    known = {
+        "method": "chains", "reason": "iterations", "moves": 1200, "seconds": 1.5, "limit_binds": False,
+        "log_posterior": -10.0, "upper_bound": None, "proven": False,
+    }  # fmt: skip
+    return SimpleNamespace(**{**known, **changes})
+
+
+def test_a_search_is_told_in_one_line():
+    assert search_in_words(search(), RULES) == "chains, stopped at the iteration limit after 1,200 moves in 1.5 s"
+    limited = search_in_words(search(limit_binds=True), RULES)
+    assert limited.endswith(". The rule limit was reached; more rules would raise the score.")
+    assert "more leaves" in search_in_words(search(limit_binds=True), None)
+
+
+def test_what_is_proven_is_said_and_what_is_not_too():
+    def said(**changes):
+        return dict(search_facts(search(**changes), RULES))["Optimality"]
+
+    assert said(proven=True) == "proven: no list scores higher"
+    assert said(upper_bound=-8.0) == "The optimum is at most 2 nats higher (proven)."
+    assert said(upper_bound=19_231.0) == "No list can score more than 19,240 higher (a loose bound)."
+    assert said() == "unknown: no bound available"
+
+
+def test_convergence_is_told_where_it_was_measured():
+    assert "Convergence" not in dict(search_facts(search(), RULES))
+    assert "1.02" in dict(search_facts(search(r_hat=1.02), RULES))["Convergence"]
+
+
+def test_the_prior_is_told_with_its_numbers():
+    model = GreedyTree(expected_leaves=5, pseudocount=0.5).fit(datasets.load("titanic"))
+    assert dict(model.report().search)["Prior"] == "expected leaves 5, pseudocount 0.5"

@@ -1,0 +1,141 @@
+"""Compiled kernels are kept by the sources of all of them, and keeping them is never in the way."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sparsedensity.kernels
+
+OURS = Path(sparsedensity.kernels.__file__).parent
+CALLER = """
+from sparsedensity.kernels import kernel
+from sparsedensity.kernels.callee import step
+
+@kernel
+def run(x):
+    return step(x)
+
+@kernel
+def first(pair):
+    return pair[0] + step(0)
+"""
+PAIR = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    left: int\n    right: int\n"
+# Loading a compiler takes a second, so a process runs several scripts, each as if it were the first.
+DRIVER = """
+import pathlib, sys
+from sparsedensity import kernels
+def write_callee(amount, decorator="@kernel"):
+    text = f"from sparsedensity.kernels import inner, kernel\\n{decorator}\\ndef step(x):\\n    return x + {amount}\\n"
+    pathlib.Path(kernels.__file__).with_name("callee.py").write_text(text)
+write_callee(1)
+for script in sys.argv[1:]:
+    for name in [name for name in sys.modules if name.startswith(("sparsedensity", "stranger"))]:
+        del sys.modules[name]
+    exec(script, {"write_callee": write_callee})
+"""
+RUN = "from sparsedensity.kernels.caller import run; print(run(1), sum(run.stats.cache_hits.values()));"
+FIRST = "from sparsedensity.kernels.caller import first; print(first({}), sum(first.stats.cache_hits.values()));"
+COMPILED, LOADED = ["2", "0"], ["2", "1"]
+
+
+class Toy:
+    """A package of our name with two kernels in a folder of its own."""
+
+    def __init__(self, root: Path):
+        self.root, self.kernels, self.user = root, root / "sparsedensity" / "kernels", root / "user"
+        self.kernels.mkdir(parents=True)
+        (self.root / "sparsedensity" / "__init__.py").touch()
+        for name in ("__init__.py", "cache.py"):
+            shutil.copy(OURS / name, self.kernels)
+        (self.kernels / "caller.py").write_text(CALLER)
+
+    def run(self, *scripts: str, **more: str) -> list[list[str]]:
+        """What each script prints in one new process, in words."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+        environment |= {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= dict.fromkeys(("HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"), str(self.user))
+        command = [sys.executable, "-c", DRIVER, *scripts]
+        done = subprocess.run(command, env=environment | more, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return [line.split() for line in done.stdout.splitlines()]
+
+    def folders(self, place: Path | None = None) -> list[Path]:
+        return list((place or self.kernels / "__pycache__").rglob("sparsedensity-*"))
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Toy:
+    return Toy(tmp_path)
+
+
+@pytest.mark.parametrize("decorator", ["@kernel", "@inner"])
+def test_an_edited_callee_in_another_file_gives_the_new_answer(toy: Toy, decorator: str) -> None:
+    old, new = (f"write_callee({amount}, '{decorator}');" + RUN for amount in (1, 10))
+    assert toy.run(old, old, new, new, old) == [COMPILED, LOADED, ["11", "0"], ["11", "1"], LOADED]
+
+
+def test_a_folder_that_the_user_names_is_the_parent(toy: Toy, tmp_path: Path) -> None:
+    assert toy.run(RUN, RUN, NUMBA_CACHE_DIR=str(tmp_path / "chosen")) == [COMPILED, LOADED]
+    assert len(toy.folders(tmp_path / "chosen")) == 1
+    assert not toy.folders()
+
+
+def test_beside_sources_that_cannot_be_written_the_cache_is_the_users(toy: Toy) -> None:
+    (toy.kernels / "__pycache__").touch()
+    assert toy.run(RUN, RUN) == [COMPILED, LOADED]
+    assert len(toy.folders(toy.user)) == 1
+
+
+def test_without_any_place_to_write_kernels_run_all_the_same(toy: Toy) -> None:
+    (toy.kernels / "__pycache__").touch()
+    toy.user.touch()
+    assert toy.run(RUN, RUN) == [COMPILED, COMPILED]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are a matter of POSIX")
+def test_a_full_disk_ends_no_fit(toy: Toy) -> None:
+    limit = "import resource; most = resource.getrlimit(resource.RLIMIT_FSIZE)[1];"
+    full, freed = (f"{limit} resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, most));" for size in ("0", "most"))
+    assert toy.run(full + RUN, freed + RUN, RUN) == [COMPILED, COMPILED, LOADED]
+
+
+def test_a_damaged_file_is_replaced(toy: Toy) -> None:
+    damage = f"import pathlib; [p.write_bytes(b'') for p in pathlib.Path({str(toy.kernels)!r}).rglob('*.nb?')];"
+    assert toy.run(RUN, RUN, damage + RUN, RUN) == [COMPILED, LOADED, COMPILED, LOADED]
+
+
+def test_old_folders_go_and_the_last_few_stay(toy: Toy) -> None:
+    toy.run(*(f"write_callee({amount}); import sparsedensity.kernels.caller" for amount in range(8)))
+    assert len(toy.folders()) == 5
+
+
+def test_code_for_a_strangers_named_tuple_is_not_kept(toy: Toy) -> None:
+    (toy.root / "stranger.py").write_text(PAIR)
+    (toy.kernels / "pairs.py").write_text(PAIR)
+    bare, nested = (FIRST.format(pair) for pair in ("Pair(1, 2)", "(1, (0.5, Pair(1, 2)))"))
+    strange, ours = (f"from {name} import Pair;" for name in ("stranger", "sparsedensity.kernels.pairs"))
+    assert toy.run(strange + bare, strange + bare, strange + nested, strange + nested) == [COMPILED] * 4
+    assert toy.run(ours + bare, ours + bare, ours + nested, ours + nested) == [COMPILED, LOADED] * 2
+
+
+def test_a_strangers_kernel_is_not_kept(toy: Toy) -> None:
+    (toy.root / "stranger.py").write_text(CALLER)
+    strange = RUN.replace("sparsedensity.kernels.caller", "stranger")
+    assert toy.run(strange, strange) == [COMPILED, COMPILED]
+
+
+def test_is_compiled_tells_now_and_before(toy: Toy) -> None:
+    ask = "from sparsedensity.kernels import caller, is_compiled; print(is_compiled(caller.run));"
+    assert toy.run(ask + RUN + ask, ask) == [["False"], COMPILED, ["True"], ["True"]]
+
+
+def test_all_compiled_code_of_ours_is_in_the_folder_that_the_cache_goes_by() -> None:
+    compiling = re.compile(r"^\s*(from|import) numba|^\s*@(kernel|inner|njit|jit|overload)\b", re.MULTILINE)
+    outside = [path for path in OURS.parent.rglob("*.py") if OURS not in path.parents]
+    assert len(outside) > 50
+    assert [path for path in outside if compiling.search(path.read_text(encoding="utf-8"))] == []

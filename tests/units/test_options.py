@@ -1,0 +1,67 @@
+"""The options of the command line beside the parameters of the estimators."""
+
+import pytest
+import typer
+
+from sparsedensity import datasets
+from sparsedensity.cli import VERBS, app
+from sparsedensity.cli.data import Data
+from sparsedensity.cli.options import NOT_PARAMETERS, Method, ModelOptions, estimators, flag, parameters
+from sparsedensity.errors import SparseDensityError
+from sparsedensity.estimators import ESTIMATORS
+
+WITHOUT_OPTION = {
+    "domain": "a Domain is made in Python; --kind and --bins declare columns",
+    "progress": "shown on a terminal unless --quiet is given",
+}
+VERBS_THAT_FIT = ("fit", "path", "report", "evaluate")
+GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "max_leaves": "7", "max_rules": "none"}
+READ = {"kinds": {"sex": "nominal"}, "bins": 3, "max_leaves": 7, "max_rules": None}
+"""Options that are read from text, and the parameters they become."""
+
+every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in Method for n in parameters()])
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Data(datasets.load("titanic"), None, "titanic")
+
+
+def test_every_estimator_has_a_method():
+    assert set(estimators().values()) == set(ESTIMATORS.values())
+
+
+@pytest.mark.parametrize("method", Method)
+def test_every_parameter_has_an_option_or_a_reason_to_have_none(method):
+    assert set(estimators()[method]().get_params()) <= {*parameters(), *WITHOUT_OPTION}
+
+
+def test_every_option_sets_a_parameter_or_chooses_what_is_fitted():
+    known = {name for kind in ESTIMATORS.values() for name in kind().get_params()}
+    assert set(parameters()) <= known
+    assert not set(parameters()) & {*WITHOUT_OPTION, *NOT_PARAMETERS}
+
+
+@every_pair
+def test_an_option_reaches_the_parameter_of_its_name_or_is_refused(method, name, table):
+    value = GIVEN.get(name, 5)
+    options = ModelOptions(method=method, **{name: value})
+    if name in estimators()[method]().get_params():
+        assert getattr(options.model(table), name) == READ.get(name, value)
+    else:
+        with pytest.raises(SparseDensityError, match=f"^{flag(name)} is not an option of --method {method}.$"):
+            options.model(table)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_what_is_not_given_is_left_to_the_estimator(method, table):
+    chosen = estimators()[method]().get_params() | {"n_jobs": -1, "progress": True}
+    assert ModelOptions(method=method).model(table).get_params() == chosen
+
+
+@pytest.mark.parametrize("verb", VERBS_THAT_FIT)
+def test_every_verb_that_fits_takes_every_option(verb):
+    command = typer.main.get_command(app).commands[verb]
+    declared = {option for parameter in command.params for option in parameter.opts}
+    assert {flag(name) for name in (*parameters(), *NOT_PARAMETERS)} <= declared
+    assert set(VERBS_THAT_FIT) <= set(VERBS)
