@@ -22,7 +22,7 @@ demo: $(READY)
 	$(BIN)/sparsedensity report titanic --output titanic.html
 
 test: $(READY_DEV) check
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(READY_DEV)
 	$(BIN)/ruff check .

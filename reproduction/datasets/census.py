@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sparsedensity import Domain, Feature
 from sparsedensity.datasets import Truth
-from sparsedensity.datasets.generated import check_count, check_seed
+from sparsedensity.datasets.generated import checked_rng
 from sparsedensity.structures import Tree
 
 CENSUS_ROWS = 2_458_285
@@ -50,10 +50,7 @@ def census_like(rows: int = CENSUS_ROWS, seed: int = 0, leaves: int = 400) -> Tr
     >>> truth.frame.shape, sum(truth.domain.sizes), truth.tree.n_leaves
     ((1000, 68), 396, 400)
     """
-    check_count("rows", rows)
-    check_count("leaves", leaves)
-    check_seed(seed)
-    rng = np.random.default_rng(seed)
+    rng = checked_rng(seed, rows=rows, leaves=leaves)
     domain = Domain(tuple(Feature.nominal(name, CODED.get(name, range(size))) for name, size in SIZES.items()))
     tree, probabilities = _grow(domain, leaves, rng)
     return Truth(_draw(tree, probabilities, rows, rng), domain, tree, np.array(probabilities))

@@ -84,13 +84,16 @@ SEARCHES = [search for search in SHIPPED if not getattr(search, "_is_protocol", 
 SHORT = {"iterations": 300, "restarts": 2}
 
 
-def cases():
+def every_case():
     """Every search with every posterior it can work for."""
     for search in SEARCHES:
         if "antecedents" in inspect.signature(search).parameters:
             yield pytest.param(search, "list", id=search.__name__)
         else:
             yield from (pytest.param(search, kind, id=f"{search.__name__}-{kind}") for kind in ("leaf", "branch"))
+
+
+CASES = list(every_case())
 
 
 def made(search, kind):
@@ -118,7 +121,7 @@ def test_the_searches_that_are_shipped_are_found():
     assert {"Greedy", "Anneal", "Exact", "AnnealLists", "ExactLists"} <= {search.__name__ for search in SEARCHES}
 
 
-@pytest.mark.parametrize(("search", "kind"), cases())
+@pytest.mark.parametrize(("search", "kind"), CASES)
 def test_it_keeps_the_limit_and_reports_the_plain_score(search, kind):
     found = run(*made(search, kind), budget=Budget(moves=2000), rng=np.random.default_rng(0))
     assert found.structure.n_leaves <= MOST_LEAVES
@@ -129,14 +132,14 @@ def test_it_keeps_the_limit_and_reports_the_plain_score(search, kind):
         assert structure.n_leaves <= MOST_LEAVES
 
 
-@pytest.mark.parametrize(("search", "kind"), cases())
+@pytest.mark.parametrize(("search", "kind"), CASES)
 def test_a_time_limit_of_nothing_still_gives_a_whole_structure(search, kind):
     found = run(*made(search, kind), budget=Budget(seconds=0.0))
     assert found.reason in ("time limit", "finished")
     assert found.log_posterior == pytest.approx(made(search, kind)[1].score(found.structure))
 
 
-@pytest.mark.parametrize(("search", "kind"), cases())
+@pytest.mark.parametrize(("search", "kind"), CASES)
 def test_ctrl_c_hands_back_the_best_so_far(search, kind):
     def interrupt(state, seconds):
         raise KeyboardInterrupt
@@ -146,7 +149,7 @@ def test_ctrl_c_hands_back_the_best_so_far(search, kind):
     assert found.log_posterior == pytest.approx(made(search, kind)[1].score(found.structure))
 
 
-@pytest.mark.parametrize(("search", "kind"), cases())
+@pytest.mark.parametrize(("search", "kind"), CASES)
 def test_a_seed_decides_what_is_found(search, kind):
     first, second = (
         run(*made(search, kind), budget=Budget(moves=2000), rng=np.random.default_rng(3)) for _ in range(2)
@@ -155,7 +158,7 @@ def test_a_seed_decides_what_is_found(search, kind):
     assert (first.structure.leaf_numbers(TABLE.codes) == second.structure.leaf_numbers(TABLE.codes)).all()
 
 
-@pytest.mark.parametrize(("search", "kind"), cases())
+@pytest.mark.parametrize(("search", "kind"), CASES)
 def test_what_it_reports_while_it_looks_never_falls(search, kind):
     seen: list[float] = []
     run(*made(search, kind), budget=Budget(moves=2000), watch=[lambda state, _: seen.append(state.log_posterior)])

@@ -6,7 +6,7 @@ import pytest
 
 from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, load
 from sparsedensity.errors import DataError, ModelFileError, ParameterError
-from sparsedensity.estimators import choose_list_search, choose_search, greedy
+from sparsedensity.estimators import greedy, rule_list, sparse_tree
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.search.lists.antecedents import Antecedents
 from tests.units.test_cli import run
@@ -26,7 +26,7 @@ def searches(monkeypatch):
 
         return counted
 
-    for module in (choose_search, choose_list_search, greedy):
+    for module in (sparse_tree, rule_list, greedy):
         monkeypatch.setattr(module, "run", counting(module.run))
     return names
 

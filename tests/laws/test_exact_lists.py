@@ -12,20 +12,23 @@ from hypothesis import strategies as st
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError
-from sparsedensity.kernels import prefixes as kernels
+from sparsedensity.kernels import list_prefixes, list_terms
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, ExactLists, estimate_list, near_optimal_lists, run
-from sparsedensity.search.lists import exact as exact_lists
+from sparsedensity.search.lists import prefix_growth
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.exact_arrays import cells_of, count_uses, every_use
+from sparsedensity.search.lists.exact_arrays import cells_of, count_uses, every_use, scratch_for
 from sparsedensity.structures import RuleList
 from tests import naive
+from tests.compiled import opened
 from tests.naive_lists import Scorer, best_list, every_antecedent, supported
 from tests.strategies import data_in, domains, positive, table_of
 
 MOST_LISTS = 1_500
 """Problems of more lists are too slow to enumerate."""
+best_runs, put_into_bins = opened(list_prefixes.best_runs), opened(list_prefixes.put_into_bins)
+leaf_term, fit, surplus = opened(list_terms.leaf_term), opened(list_terms.fit), opened(list_terms.surplus)
 
 
 def rounded(number):
@@ -78,7 +81,7 @@ def test_a_proof_stopped_at_any_moment_bounds_every_list(example, data):
     best = run(ExactLists(antecedents), problem).log_posterior
     assert problem.score(warm) <= rounded(best)
     for prefixes in (0, 1, 3, 10, 30):
-        with patch.object(exact_lists, "BLOCK_SECONDS", 0.0):
+        with patch.object(prefix_growth, "BLOCK_SECONDS", 0.0):
             found = run(ExactLists(antecedents, warm), problem, budget=Budget(moves=prefixes))
         assert problem.score(warm) - 1e-9 <= found.log_posterior <= rounded(best)
         assert best <= rounded(found.upper_bound)
@@ -160,7 +163,7 @@ def test_chains_never_exceed_the_proven_list_and_a_warm_start_changes_nothing(se
 def test_layers_grow_as_they_fill():
     problem, antecedents, _ = wide_problem(0, 4)
     expected = run(ExactLists(antecedents), problem)
-    with patch.object(exact_lists, "FIRST_ROOM", 1):
+    with patch.object(prefix_growth, "FIRST_ROOM", 1):
         found = run(ExactLists(antecedents), problem)
     assert (found.log_posterior, found.moves) == (expected.log_posterior, expected.moves)
 
@@ -178,7 +181,11 @@ def partitions(items):
 
 def scratch_of(cells):
     """Some cells as the kernels read them."""
-    return kernels.Scratch(np.empty(1, np.uint64), *np.array(cells).T.copy(), np.empty((4, kernels.MOST_ITEMS + 1)))
+    weight, volume = np.array(cells).T.copy()
+    bits = np.empty((1, 1), np.uint64)
+    scratch = scratch_for(list_prefixes.ListCells(weight, volume, bits, np.zeros(1, np.int64)), 1)
+    scratch.weight[: len(weight)], scratch.volume[: len(volume)] = weight, volume
+    return scratch
 
 
 @settings(max_examples=60)
@@ -186,13 +193,13 @@ def scratch_of(cells):
 def test_the_best_groups_of_cells_are_runs_by_density(cells):
     cells = sorted(cells, key=lambda cell: cell[0] / cell[1])
     n, scratch = len(cells), scratch_of(cells)
-    kernels.best_runs(np.int64(n), np.int64(n), np.int64(0), scratch)
+    best_runs(np.int64(n), np.int64(n), np.int64(0), scratch)
     best = [-math.inf] * (n + 1)
     for groups in partitions(cells):
         sums = [(math.fsum(w for w, _ in group), math.fsum(v for _, v in group)) for group in groups]
         worth = math.fsum(w * math.log(w / v) for w, v in sums if w > 0)
         best[len(groups)] = max(best[len(groups)], worth)
-    np.testing.assert_allclose(scratch.runs[kernels.FOUND, :n], best[1:], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(scratch.grouped[:n], best[1:], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -201,23 +208,24 @@ def test_bins_of_many_cells_bound_all_runs_of_cells(seed):
     cells = np.column_stack([rng.gamma(0.3, 5, 130), rng.uniform(0.1, 2, 130)])
     cells = cells[np.argsort(cells[:, 0] / cells[:, 1])]
     scratch, most = scratch_of(cells), 6
-    bins = kernels.put_into_bins(np.int64(len(cells)), scratch)
-    kernels.best_runs(bins, np.int64(most), np.int64(1), scratch)
+    bins = put_into_bins(np.int64(len(cells)), scratch)
+    best_runs(bins, np.int64(most), np.int64(1), scratch)
     sums = np.vstack([[0.0, 0.0], np.cumsum(cells, axis=0)])
-    best = [kernels.fit(*own) for own in sums]
+    best = [fit(*own) for own in sums]
     for k in range(most):
-        assert best[-1] <= rounded(scratch.runs[kernels.FOUND, k])
+        assert best[-1] <= rounded(scratch.grouped[k])
         runs = range(len(sums))
-        best = [max(best[i] + kernels.fit(*(sums[j] - sums[i])) for i in range(j + 1)) for j in runs]
-    apart = math.fsum(kernels.fit(*cell) for cell in cells)
-    assert scratch.runs[kernels.FOUND, most - 1] < apart
+        best = [max(best[i] + fit(*(sums[j] - sums[i])) for i in range(j + 1)) for j in runs]
+    apart = math.fsum(fit(*cell) for cell in cells)
+    assert scratch.grouped[most - 1] < apart
 
 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=6), positive)
 def test_no_leaves_exceed_their_fit_by_more_than_the_surplus(weights, a):
     total = math.fsum(weights)
-    over = math.fsum(kernels.leaf_term(w, 1.0, a) - kernels.fit(w, 1.0) for w in weights)
-    assert over <= rounded(kernels.surplus(total, float(len(weights)), max(a, 0.5)))
+    terms = SparseRules((), pseudocount=a).terms(total, 0.0, 0)
+    over = math.fsum(leaf_term(terms, w, 1.0) - fit(w, 1.0) for w in weights)
+    assert over <= rounded(surplus(terms, total, float(len(weights))))
 
 
 @given(problems())
@@ -225,10 +233,10 @@ def test_cells_hold_all_weight_and_volume_and_no_rule_divides_them(example):
     problem, antecedents, _, usable, _ = example
     assume(usable)
     cells = cells_of(problem, antecedents)
-    assert cells.held.weight.sum() == pytest.approx(problem.engine.n)
-    assert cells.held.volume.sum() == pytest.approx(1)
-    assert len(cells) <= math.prod(problem.domain.sizes)
-    assert (np.diff(cells.held.weight / cells.held.volume) >= 0).all()
+    assert cells.weight.sum() == pytest.approx(problem.engine.n)
+    assert cells.volume.sum() == pytest.approx(1)
+    assert len(cells.weight) <= math.prod(problem.domain.sizes)
+    assert (np.diff(cells.weight / cells.volume) >= 0).all()
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=3), st.integers(0, 6))

@@ -11,20 +11,24 @@ from hypothesis import strategies as st
 from reproduction.volumes import inclusion_exclusion, markov_chain, uniform_samples
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.kernels import lists as kernels
-from sparsedensity.posterior import SparseRules, draw_list
+from sparsedensity.kernels import list_moves, list_weigh
+from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
-from sparsedensity.search.lists.anneal import gelman_rubin
+from sparsedensity.search.lists.anneal import gelman_rubin, one_more_rule_pays
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.chain import Chain, task_of
+from sparsedensity.search.lists.chain import ListChain
+from sparsedensity.search.lists.chain_arrays import task_of
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
 from tests import naive
+from tests.compiled import opened
+from tests.draw_list import draw_list
 from tests.naive_lists import Scorer, best_list, every_antecedent, every_list, supported
 from tests.strategies import data_in, domains, positive, rule_lists, table_of
 
 kinds_of_conditions = st.sampled_from(["value", "interval"])
+propose, weigh = opened(list_moves.propose), opened(list_weigh.weigh)
 
 
 def chain_on(domain, data, lam=3.0, eta=1.0, a=1.0, most=2, kind="value", least=0.0, limit=8, seed=0, printed=False):
@@ -32,9 +36,9 @@ def chain_on(domain, data, lam=3.0, eta=1.0, a=1.0, most=2, kind="value", least=
     table = table_of(domain, data)
     antecedents = Antecedents(table, most, kind, least)
     posterior = SparseRules(antecedents.counts, lam, eta, a, printed)
-    task = task_of(table.n, posterior, antecedents, 40)
+    task = task_of(posterior, antecedents, 40)
     limit = min(limit, sum(antecedents.counts))
-    return Chain(task, limit, most, np.random.default_rng(seed)), antecedents, posterior
+    return ListChain(task, limit, most, np.random.default_rng(seed)), antecedents, posterior
 
 
 def listed(chain, antecedents, domain):
@@ -159,15 +163,16 @@ def test_a_proposal_is_weighed_as_if_its_list_were_counted_anew(domain, data, a,
     chain.walk(50.0, 50.0, 20)
     engine = MemoryEngine(table_of(domain, rows))
     for _ in range(10):
-        change = kernels.propose(chain.task, chain.current, chain._draft, np.int64(chain.limit), chain.rng)
+        state, pool, draft, _ = chain.memory
+        change = propose(chain.task, state, draft, chain.limit, chain.rng)
         if change.hi == 0:
             continue
-        fit = kernels.weigh(chain.task, chain.current, chain.pool, chain._draft, change)
-        sizes = chain._draft.size[: change.n].tolist()
-        draft = [chain._draft.rule[j, :size].tolist() for j, size in enumerate(sizes)]
-        rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in draft])
+        evidence = weigh(chain.task, state, pool, draft, change)
+        sizes = draft.size[: change.n].tolist()
+        drafted = [draft.rule[j, :size].tolist() for j, size in enumerate(sizes)]
+        rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in drafted])
         expected = posterior.log_posterior(rules, engine.leaf_weights(rules)) - posterior.log_prior(sizes)
-        assert fit == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert evidence == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "least"), [("value", 0.0), ("interval", 0.0), ("value", 3.0)])
@@ -228,7 +233,7 @@ def test_a_limit_binds_where_only_a_rule_before_others_would_pay():
     best = RuleList.of(domain, [[Condition(0, 0, 0)]])
     state.chains[0].set(antecedents.numbers(best.rules))
     assert not state.chains[0].insert(1)
-    assert search.limited(problem, state, best)
+    assert one_more_rule_pays(problem, antecedents, best)
 
 
 def random_table(seed):

@@ -9,7 +9,8 @@ from scipy.stats import chisquare
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import DataError
-from sparsedensity.posterior import BranchSparse, draw_tree
+from sparsedensity.posterior import BranchSparse
+from tests.draw_tree import draw_tree
 from tests.naive_search import Regions
 
 DOMAINS = [

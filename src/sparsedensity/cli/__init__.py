@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 import typer
 
@@ -23,18 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-VERBS = {
-    "fit": fit,
-    "show": show,
-    "path": path,
-    "report": report,
-    "score": score,
-    "explain": explain,
-    "compare": compare,
-    "sample": sample,
-    "evaluate": evaluate,
-    "datasets": datasets,
-}
+MODULES = (fit, show, path, report, score, explain, compare, sample, evaluate, datasets)
+VERBS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 for name, verb in VERBS.items():
     app.command(name, epilog=verb.EXAMPLES)(verb.command)
 
@@ -68,14 +59,7 @@ def main() -> None:
         sys.exit(130)
 
 
-def _show_warning(  # the names are those of warnings.showwarning
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,  # noqa: ARG001
-    lineno: int,  # noqa: ARG001
-    file: object = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
     """A warning is one line for a person, not a place in our code."""
     if category.__module__.startswith("sparsedensity"):
         typer.echo(f"warning: {message}", err=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, load_model, note, read_rows, working, write_json, written
+from sparsedensity.cli.data import check_outputs, load_model, read_rows, working, write_json, write_text
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -33,8 +33,8 @@ def command(
     with working("comparing"):
         compared = fitted.compare(rows.frame, rows.weights, rows.name)
     for output, render in ((svg, compared.to_svg), (html, compared.to_html)):
-        if output is not None and written(render(), output):
-            note(f"wrote {output}")
+        if output is not None:
+            write_text(render(), output)
     if json:
         write_json(compared.as_dict())
     elif "-" not in (str(svg), str(html)):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.from_file import SavedModel
 
+SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+
 
 class Data(NamedTuple):
     """A table, and the weight of each row if a column was named for it."""
@@ -33,8 +35,7 @@ class Data(NamedTuple):
 
 def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = None) -> Data:
     """A file, standard input (``-``) or a bundled data set by name."""
-    with working(f"reading {name}"):
-        frame = _read(name, None)
+    frame = _read(name, None)
     for column in drop or []:
         _check_column(frame, column, name)
     weights = None if weight is None else _weights(frame, weight, name)
@@ -53,8 +54,7 @@ def complete_data(incomplete: str) -> list[str]:
 
 def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
     """The columns that a model knows, in its order; others are left out with a note."""
-    with working(f"reading {name}"):
-        frame = _read(name, domain)
+    frame = _read(name, domain)
     weights = None if weight is None else _weights(frame, weight, name)
     return Data(known_columns(frame, name, domain, weight), weights, Path(name).name)
 
@@ -121,22 +121,19 @@ def save_model(model: DensityEstimator, output: Path | None, report: Path | None
         model.save(output)
         note(f"saved {output}")
     if report is not None:
-        if table is None:
-            page = model.to_html()
-        else:
-            page = model.to_html(None, table.frame, sample_weight=table.weights, cv=None, source=table.name)
-        if written(page, report):
-            note(f"wrote {report}")
+        X, weights, source = table or (None, None, "")
+        write_text(model.to_html(None, X, sample_weight=weights, cv=None, source=source), report)
 
 
-def written(text: str, output: Path | None) -> bool:
-    """Write an answer to a file, or to standard output without one; say whether there is a file now."""
+def write_text(text: str, output: Path | None, *, quiet: bool = False) -> None:
+    """Write an answer to a file, and say so, or to standard output without one."""
     if output is None or str(output) == "-":
         typer.echo(text)
-        return False
+        return
     with _writing(output):
         output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
-    return True
+    if not quiet:
+        note(f"wrote {output}")
 
 
 def note(text: str) -> None:
@@ -162,32 +159,19 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     note(f"wrote {output}")
 
 
-def leaves_as_json(model: DensityEstimator | SavedModel) -> list[dict[str, Any]]:
-    """Every leaf as plain data."""
-    return [
+def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
+    """A fitted or saved model as plain data."""
+    leaves = [
         leaf.as_dict()
         | {"conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions], "text": str(leaf)}
         for leaf in model.leaves_
     ]
-
-
-def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
-    """A fitted or saved model as plain data."""
-    search = model.search_
     return {
         "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
-        "search": {
-            "method": search.method,
-            "reason": search.reason,
-            "moves": search.moves,
-            "seconds": search.seconds,
-            "limit_binds": search.limit_binds,
-            "upper_bound": search.upper_bound,
-            "proven": search.proven,
-        },
-        "leaves": leaves_as_json(model),
+        "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "leaves": leaves,
     }
 
 
@@ -222,7 +206,8 @@ def _read(name: str, domain: Domain | None) -> pl.DataFrame:
         return datasets.load(name)
     if name != "-" and not Path(name).suffix and not Path(name).exists():
         raise DataError(f"{name!r} is neither a file nor a bundled data set ({', '.join(datasets.NAMES)}).")
-    return read_file(name, domain)
+    with working(f"reading {name}"):
+        return read_file(name, domain)
 
 
 def _finite(value: Any) -> Any:

@@ -34,13 +34,11 @@ def command(
         write_table(datasets.load(name, **dict(map(_setting, settings or []))), output)
         return
     if json:
-        write_json([{"name": name, **_listed(known)} for name, known in datasets.BUNDLED.items()])
+        facts = ("rows", "columns", "description")
+        bundled = datasets.BUNDLED.items()
+        write_json([{"name": name, **{fact: getattr(known, fact) for fact in facts}} for name, known in bundled])
     else:
         typer.echo("\n".join(_line(name, known) for name, known in datasets.BUNDLED.items()))
-
-
-def _listed(known: BundledSet) -> dict[str, Any]:
-    return {"rows": known.rows, "columns": known.columns, "description": known.description}
 
 
 def _line(name: str, known: BundledSet) -> str:

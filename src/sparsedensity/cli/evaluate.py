@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, note, write_json, write_table, written
-from sparsedensity.cli.options import DataName, ModelOptions, flag, taking
+from sparsedensity.cli.data import check_outputs, note, write_json, write_table, write_text
+from sparsedensity.cli.options import DataName, ModelOptions, flag, taking_model_options
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
-    from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.evaluation import Evaluation, Method
 
@@ -34,7 +33,7 @@ PAPER_TAKES = {
 """The options of a model that the paper's methods heed."""
 
 
-@taking(ModelOptions)
+@taking_model_options
 def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
@@ -54,6 +53,7 @@ def command(
     options: ModelOptions,
 ) -> None:
     """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
+    from sparsedensity.domain import Domain
     from sparsedensity.evaluation import CrossValidation, evaluate
 
     check_outputs(data, keep, csv, svg)
@@ -62,7 +62,7 @@ def command(
     seed = 0 if options.random_state is None else options.random_state
     table = options.read(data)
     model = replace(options, random_state=None, max_rules=None if paper else options.max_rules).model(table)
-    domain = _domain(model, table.frame, table.weights)
+    reading = {name: getattr(model, name) for name in ("kinds", "bins", "missing")}
     methods = _paper(options, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
     with _telling(options.quiet, keep) as progress:
         found = evaluate(
@@ -70,14 +70,14 @@ def command(
             _seeded(methods, seed),
             CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
             sample_weight=table.weights,
-            domain=domain,
+            domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
             keep=keep,
             progress=progress,
         )
     if csv is not None:
         write_table(found.to_frame(), csv)
-    if svg is not None and written(found.to_svg(), svg):
-        note(f"wrote {svg}")
+    if svg is not None:
+        write_text(found.to_svg(), svg)
     if json:
         write_json(_plain(found))
     elif not options.quiet:
@@ -130,13 +130,6 @@ def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
     return methods
 
 
-def _domain(model: DensityEstimator, frame: Any, weights: Any) -> Domain:
-    """The domain of the whole table, read as the model was asked to read it."""
-    from sparsedensity.domain import Domain
-
-    return Domain.infer(frame, kinds=model.kinds, bins=model.bins, missing=model.missing, sample_weight=weights)
-
-
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
     """PARAMETER=value,value,..; values are numbers, true, false, none or words."""
     grid: dict[str, list[Any]] = {}
@@ -164,14 +157,15 @@ def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], No
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("cross-validating"), BarColumn(), MofNCompleteColumn(), TextColumn("folds"))
-    bar = Progress(
-        *columns,
+    columns = (
+        TextColumn("cross-validating"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("folds"),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
     )
+    hidden = quiet or not sys.stderr.isatty()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
     task = bar.add_task("")
     try:
         with bar:
@@ -183,15 +177,12 @@ def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], No
 
 
 def _plain(found: Evaluation) -> list[dict[str, Any]]:
+    names = {
+        "model": "method", "leaves": "leaves", "held_out_per_row": "per_row", "standard_error": "error",
+        "to_the_best": "difference", "to_the_best_error": "difference_error",
+    }  # fmt: skip
     return [
-        {
-            "model": summary.method,
-            "leaves": summary.leaves,
-            "held_out_per_row": summary.per_row,
-            "standard_error": summary.error,
-            "to_the_best": summary.difference,
-            "to_the_best_error": summary.difference_error,
-            "folds": [asdict(fold) for fold in found.of(summary.method)],
-        }
+        {key: getattr(summary, name) for key, name in names.items()}
+        | {"folds": [asdict(fold) for fold in found.of(summary.method)]}
         for summary in found.summaries()
     ]

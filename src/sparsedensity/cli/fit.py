@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from sparsedensity.cli.data import check_outputs, model_as_json, save_model, write_json
-from sparsedensity.cli.options import DataName, ModelOptions, taking
+from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 
 EXAMPLES = (
     "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 12 -o model.json"
 )
 
 
-@taking(ModelOptions)
+@taking_model_options
 def command(
     data: DataName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the model as JSON.")] = None,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
@@ -16,8 +15,6 @@ from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityErro
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
-
-Option = typer.Option
 
 DataName = Annotated[
     str,
@@ -39,89 +36,60 @@ class Method(StrEnum):
     histogram = "histogram"
 
 
-KIND_HELP = "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
-BINS_HELP = "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
+def given(help: str, *, default: Any = None, short: str | None = None) -> Any:
+    """An option of the command line; what is not given is left to the estimator."""
+    return field(default=default, metadata={"help": help, "short": short})
 
 
 @dataclass
 class ModelOptions:
-    """Every option of a model, named after the parameter it sets. What is not given is left to the estimator."""
+    """Every option of a model, named after the parameter it sets."""
 
-    method: Annotated[Method, Option("--method", "-m", help="The kind of model.")] = Method.leaf
-    weight: Annotated[str | None, Option("--weight", help="The column with the weight (count) of each row.")] = None
-    drop: Annotated[list[str] | None, Option("--drop", help="Leave a column out. Repeatable.")] = None
-    kinds: Annotated[list[str] | None, Option("--kind", help=KIND_HELP)] = None
-    bins: Annotated[list[str] | None, Option("--bins", help=BINS_HELP)] = None
-    missing: Annotated[
-        Literal["category", "drop", "error"] | None, Option("--missing", help="How to treat missing values.")
-    ] = None
-    unknown: Annotated[
-        Literal["zero", "nearest", "error"] | None,
-        Option("--unknown", help="A value outside the domain: density 0, the outermost bin, or an error."),
-    ] = None
-    density: Annotated[
-        Literal["mean", "empirical"] | None,
-        Option("--density", help="Probability of a leaf: posterior mean (never 0) or share of the rows."),
-    ] = None
-    expected_leaves: Annotated[
-        float | None, Option("--expected-leaves", help="Leaf, greedy: leaves you would like to read (lambda).")
-    ] = None
-    expected_branches: Annotated[
-        float | None, Option("--expected-branches", help="Branch: branches you would like at each split (lambda).")
-    ] = None
-    feature_probability: Annotated[
-        float | None, Option("--feature-probability", help="Branch: the chance that a column is used at all (gamma).")
-    ] = None
-    pseudocount: Annotated[float | None, Option("--pseudocount", help="Added to every leaf (alpha).")] = None
-    max_leaves: Annotated[str | None, Option("--max-leaves", help="The most leaves, or none for no limit.")] = None
-    search: Annotated[
-        Literal["auto", "anneal", "exact", "greedy"] | None,
-        Option("--search", help="Search strategy: auto proves the optimum if that takes seconds, else it anneals."),
-    ] = None
-    depth: Annotated[
-        int | None, Option("--depth", help="Leaf, branch: the best tree of at most this many levels, proven.")
-    ] = None
-    iterations: Annotated[int | None, Option("--iterations", help="The most proposals per restart or chain.")] = None
-    restarts: Annotated[int | None, Option("--restarts", help="Restarts, or chains of a list.")] = None
-    cooling: Annotated[
-        Literal["geometric", "linear"] | None, Option("--cooling", help="Leaf, branch: how the temperature falls.")
-    ] = None
-    r_hat: Annotated[
-        float | None, Option("--r-hat", help="List: chains agree if their Gelman-Rubin statistic is below this.")
-    ] = None
-    warm_start_from: Annotated[
-        str | None, Option("--warm-start-from", help="A saved model to start from; for leaf and branch also: greedy.")
-    ] = None
-    random_state: Annotated[int | None, Option("--seed", help="The same seed gives the same model.")] = None
-    criterion: Annotated[
-        Literal["posterior", "ise"] | None, Option("--criterion", help="Greedy: what splits are scored by.")
-    ] = None
-    min_leaf: Annotated[
-        float | None, Option("--min-leaf", help="Greedy: the least weight of a leaf that is not empty.")
-    ] = None
-    max_leaf: Annotated[
-        float | None, Option("--most-rows-in-leaf", help="Greedy: leaves of at most this weight are not split.")
-    ] = None
-    expected_rules: Annotated[
-        float | None, Option("--expected-rules", help="List: rules you would like to read (lambda).")
-    ] = None
-    expected_conditions: Annotated[
-        float | None, Option("--expected-conditions", help="List: conditions you would like per rule (eta).")
-    ] = None
-    max_conditions: Annotated[int | None, Option("--max-conditions", help="List: the most conditions per rule.")] = None
-    min_support: Annotated[
-        float | None, Option("--min-support", help="List: the least weight of the rows that obey a rule, or a share.")
-    ] = None
-    max_rules: Annotated[str | None, Option("--max-rules", help="List: the most rules, or none for no limit.")] = None
-    ordinal_conditions: Annotated[
-        Literal["value", "interval"] | None,
-        Option("--ordinal-conditions", help="List: conditions on ordered columns allow one value, or any run."),
-    ] = None
-    time_limit: Annotated[
-        float | None, Option("--time-limit", help="Seconds after which the search stops with its best so far.")
-    ] = None
-    n_jobs: Annotated[int | None, Option("--jobs", help="Threads; -1 for all cores.")] = -1
-    quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False
+    method: Method = given("The kind of model.", default=Method.leaf, short="-m")
+    weight: str | None = given("The column with the weight (count) of each row.")
+    drop: list[str] | None = given("Leave a column out. Repeatable.")
+    kinds: list[str] | None = given(
+        "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
+    )
+    bins: list[str] | None = given(
+        "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
+    )
+    missing: Literal["category", "drop", "error"] | None = given("How to treat missing values.")
+    unknown: Literal["zero", "nearest", "error"] | None = given(
+        "A value outside the domain: density 0, the outermost bin, or an error."
+    )
+    density: Literal["mean", "empirical"] | None = given(
+        "Probability of a leaf: posterior mean (never 0) or share of the rows."
+    )
+    expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).")
+    expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
+    feature_probability: float | None = given("Branch: the chance that a column is used at all (gamma).")
+    pseudocount: float | None = given("Added to every leaf (alpha).")
+    max_leaves: str | None = given("The most leaves, or none for no limit.")
+    search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
+        "Search strategy: auto proves the optimum if that takes seconds, else it anneals."
+    )
+    depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.")
+    iterations: int | None = given("The most proposals per restart or chain.")
+    restarts: int | None = given("Restarts, or chains of a list.")
+    cooling: Literal["geometric", "linear"] | None = given("Leaf, branch: how the temperature falls.")
+    r_hat: float | None = given("List: chains agree if their Gelman-Rubin statistic is below this.")
+    warm_start_from: str | None = given("A saved model to start from; for leaf and branch also: greedy.")
+    random_state: int | None = given("The same seed gives the same model.")
+    criterion: Literal["posterior", "ise"] | None = given("Greedy: what splits are scored by.")
+    min_leaf: float | None = given("Greedy: the least weight of a leaf that is not empty.")
+    max_leaf: float | None = given("Greedy: leaves of at most this weight are not split.")
+    expected_rules: float | None = given("List: rules you would like to read (lambda).")
+    expected_conditions: float | None = given("List: conditions you would like per rule (eta).")
+    max_conditions: int | None = given("List: the most conditions per rule.")
+    min_support: float | None = given("List: the least weight of the rows that obey a rule, or a share.")
+    max_rules: str | None = given("List: the most rules, or none for no limit.")
+    ordinal_conditions: Literal["value", "interval"] | None = given(
+        "List: conditions on ordered columns allow one value, or any run."
+    )
+    time_limit: float | None = given("Seconds after which the search stops with its best so far.")
+    n_jobs: int | None = given("Threads; -1 for all cores.", default=-1)
+    quiet: bool = given("Print nothing but errors and warnings.", default=False, short="-q")
 
     def fit(self, name: str) -> tuple[DensityEstimator, Data]:
         """Read the data and fit the model that was asked for."""
@@ -177,52 +145,57 @@ def estimators() -> dict[Method, type[DensityEstimator]]:
     return dict(zip(Method, kinds, strict=True))
 
 
-def taking(options: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command every option of a dataclass, handed over as one object called `options`."""
-    hints = get_type_hints(options, include_extras=True)
+def taking_model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command every option of a model, handed over as one object called `options`."""
+    hints, model_hints = (get_type_hints(of, include_extras=True) for of in (command, ModelOptions))
+    first, *others = [
+        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command).parameters.values()
+        if parameter.name != "options"
+    ]
+    added = [_parameter(field, model_hints[field.name]) for field in fields(ModelOptions)]
 
-    def wrap(command: Callable[..., None]) -> Callable[..., None]:
-        annotations = get_type_hints(command, include_extras=True)
-        first, *others = [
-            parameter.replace(annotation=annotations[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
-            for parameter in inspect.signature(command).parameters.values()
-            if parameter.name != "options"
-        ]
-        added = [
-            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
-            for field, hint in ((field, hints[field.name]) for field in fields(options))
-        ]
+    def flat(**given: Any) -> None:
+        command(options=ModelOptions(**{field.name: given.pop(field.name) for field in fields(ModelOptions)}), **given)
 
-        @functools.wraps(command)
-        def flat(**given: Any) -> None:
-            command(options=options(**{field.name: given.pop(field.name) for field in fields(options)}), **given)
+    flat.__doc__, signature = command.__doc__, inspect.Signature([first, *added, *others])
+    flat.__signature__ = signature  # type: ignore[attr-defined]
+    flat.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
+    return flat
 
-        signature = inspect.Signature([first, *added, *others])
-        flat.__signature__ = signature  # type: ignore[attr-defined]
-        flat.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
-        del flat.__wrapped__
-        return flat
 
-    return wrap
+def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
+    """An option as typer reads it from the signature of a command."""
+    names = filter(None, (flag(option.name), option.metadata["short"]))
+    declared = Annotated[hint, typer.Option(*names, help=option.metadata["help"])]
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=declared)
+
+
+def _number(of: type[int] | type[float], text: str, option: str, shown: str, allowed: str) -> Any:
+    try:
+        return of(text)
+    except ValueError:
+        raise ParameterError(option, shown, allowed) from None
 
 
 def _limit(option: str, text: str) -> int | None:
-    if text.lower() == "none":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(option, text, "a whole number of 1 or more, or none") from None
+    none = text.lower() == "none"
+    return None if none else _number(int, text, option, text, "a whole number of 1 or more, or none")
 
 
 def _kinds(options: list[str], table: Data) -> dict[str, Any] | None:
     """COLUMN=KIND or COLUMN=value,value,.. in order."""
     kinds: dict[str, Any] = {}
     for option in options:
-        column, what = _column_option("--kind", option, table)
+        column, equals, what = option.rpartition("=")
+        if not equals:
+            raise ParameterError("--kind", option, "of the form COLUMN=...")
+        if column not in table.frame.columns:
+            raise ColumnsError(f"--kind names the column {column!r}, which is not in {table.name}.")
         values: list[Any] = what.split(",")
         if len(values) > 1 and table.frame[column].dtype.is_integer():
-            values = [_whole(column, value) for value in values]
+            allowed = f"one of the whole numbers in the column {column!r}"
+            values = [_number(int, value, "--kind", value, allowed) for value in values]
         kinds[column] = values if len(values) > 1 else what
     return kinds or None
 
@@ -234,31 +207,9 @@ def _bins(options: list[str]) -> Any:
         column, equals, what = option.rpartition("=")
         setting: Any = int(what) if what.isdecimal() else what
         if "," in what:
-            setting = [_edge(option, edge) for edge in what.split(",")]
+            allowed = "a list of numbers such as fare=0,10,50"
+            setting = [_number(float, edge, "--bins", option, allowed) for edge in what.split(",")]
         if not equals and len(options) == 1:
             return setting
         found[column] = setting
     return found or None
-
-
-def _column_option(name: str, option: str, table: Data) -> tuple[str, str]:
-    column, equals, what = option.rpartition("=")
-    if not equals:
-        raise ParameterError(name, option, "of the form COLUMN=...")
-    if column not in table.frame.columns:
-        raise ColumnsError(f"{name} names the column {column!r}, which is not in {table.name}.")
-    return column, what
-
-
-def _whole(column: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError("--kind", text, f"one of the whole numbers in the column {column!r}") from None
-
-
-def _edge(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ParameterError("--bins", option, "a list of numbers such as fare=0,10,50") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsedensity.cli.data import check_outputs, note, save_model, working, write_json
-from sparsedensity.cli.options import DataName, ModelOptions, taking
+from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXAMPLES = "Examples: sparsedensity path titanic · sparsedensity path people.csv --pick simplest -o model.json"
 
 
-@taking(ModelOptions)
+@taking_model_options
 def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of cross-validation; 0 for none.", min=0)] = 5,

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, note, working, written
-from sparsedensity.cli.options import DataName, ModelOptions, taking
+from sparsedensity.cli.data import check_outputs, working, write_text
+from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 
 EXAMPLES = (
     "Examples: sparsedensity report titanic -o titanic.html · "
@@ -16,7 +16,7 @@ EXAMPLES = (
 )
 
 
-@taking(ModelOptions)
+@taking_model_options
 def command(
     data: DataName,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page; - for standard output.")] = Path(
@@ -31,5 +31,4 @@ def command(
     model, table = options.fit(data)
     with working("gathering the report"):
         page = model.to_html(None, table.frame, sample_weight=table.weights, cv=folds or None, source=table.name)
-    if written(page, output) and not options.quiet:
-        note(f"wrote {output}")
+    write_text(page, output, quiet=options.quiet)

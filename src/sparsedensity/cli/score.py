@@ -13,6 +13,7 @@ from sparsedensity.cli.data import check_outputs, load_model, note, read_rows, w
 from sparsedensity.cli.explain import show_cards
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
+from sparsedensity.cli.top import most_unusual, scores_of
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
@@ -38,7 +39,6 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the totals, or the top rows, as JSON.")] = False,
 ) -> None:
     """Score every row: its leaf, its log density, and how unusual it is (0 the most common, 1 the rarest)."""
-    import numpy as np
     import polars as pl
 
     check_outputs(data, output, model)
@@ -50,32 +50,21 @@ def command(
         return
     rows = read_rows(data, fitted.domain_).frame
     with working("scoring"):
-        leaves = fitted.apply(rows)
-    outside = leaves < 0
-    by_leaf = fitted.density_
-    logs = np.where(outside, -np.inf, by_leaf.log_densities[leaves])
-    total = float(logs.sum())
+        scores = scores_of(fitted, rows)
+    total = float(scores["log_density"].to_numpy().sum())
+    per_row = total / rows.height
     if json:
-        write_json(
-            {
-                "rows": len(logs),
-                "outside": int(outside.sum()),
-                "log_likelihood": total,
-                "log_likelihood_per_row": total / len(logs),
-            }
-        )
+        outside = int((scores["leaf"] < 0).sum())
+        counts = {"rows": rows.height, "outside": outside}
+        write_json({**counts, "log_likelihood": total, "log_likelihood_per_row": per_row})
         return
-    unusual = np.where(outside, 1.0, by_leaf.unusualness[leaves])
-    scores = pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual})
     write_table(pl.concat([rows, scores], how="horizontal") if keep_columns else scores, output)
-    note(f"{len(logs):,} rows, log-likelihood {total:,.2f}, {total / len(logs):.4f} per row")
+    note(f"{rows.height:,} rows, log-likelihood {total:,.2f}, {per_row:.4f} per row")
 
 
 def _show_top(fitted: DensityEstimator, data: str, top: int, output: Path | None, json: bool) -> None:
     """The most unusual rows of a table of any size, with reasons."""
     import polars as pl
-
-    from sparsedensity.cli.top import most_unusual
 
     with working(f"reading {data}"):
         rows, numbers, total, outside = most_unusual(fitted, data, top)
@@ -85,16 +74,10 @@ def _show_top(fitted: DensityEstimator, data: str, top: int, output: Path | None
     if output is None:
         show_cards(explained, rows, None, json)
     else:
-        reasons = pl.DataFrame(
-            {
-                "row": numbers,
-                "leaf": [e.leaf for e in explained],
-                "log_density": [e.log_density for e in explained],
-                "unusualness": [e.unusualness for e in explained],
-                "reason": [e.reason for e in explained],
-                "change": [None if e.change is None else str(e.change) for e in explained],
-            }
-        )
+        names = ("row", "leaf", "log_density", "unusualness", "reason")
+        columns = {name: [getattr(e, name) for e in explained] for name in names}
+        changes = [None if e.change is None else str(e.change) for e in explained]
+        reasons = pl.DataFrame({**columns, "change": changes})
         write_table(pl.concat([rows, reasons], how="horizontal"), output)
     note(
         f"the {len(numbers):,} most unusual of {total:,} rows"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sparsedensity.cli.data import load_model, model_as_json, model_file, note, write_json, written
+from sparsedensity.cli.data import load_model, model_as_json, model_file, write_json, write_text
 
 if TYPE_CHECKING:
     from sparsedensity.report.model import Report
@@ -22,22 +21,12 @@ ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`; - for standard input.")
 ]
 
-
-class Form(StrEnum):
-    """The forms a model can be shown in."""
-
-    text = "text"
-    svg = "svg"
-    html = "html"
-    mermaid = "mermaid"
-    graphviz = "graphviz"
+Form = Literal["text", "svg", "html", "mermaid", "graphviz"]
 
 
 def command(
     model: ModelFile,
-    form: Annotated[Form, typer.Option("--as", help="Text, a picture, a page, or source for other programs.")] = (
-        Form.text
-    ),
+    form: Annotated[Form, typer.Option("--as", help="Text, a picture, a page, or source for other programs.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
@@ -49,14 +38,14 @@ def command(
         saved = from_file.read(file) or load_model(file)
     if json:
         write_json(model_as_json(saved))
-    elif written(_render(saved.report(), form, width), output):
-        note(f"wrote {output}")
+    else:
+        write_text(_render(saved.report(), form, width), output)
 
 
 def _render(report: Report, form: Form, width: int | None) -> str:
     import importlib
 
-    if form == Form.text:
+    if form == "text":
         from sparsedensity.report import text
 
         return text.render(report, width=width)

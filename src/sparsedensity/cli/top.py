@@ -11,9 +11,7 @@ from sparsedensity.cli.data import known_columns
 from sparsedensity.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
     from sparsedensity.estimators import DensityEstimator
 
@@ -28,26 +26,35 @@ class Top(NamedTuple):
     outside: int
 
 
-def most_unusual(model: DensityEstimator, data: str, top: int) -> Top:
-    """Read a table part by part and keep the most unusual rows; of equals the least dense, then the first."""
+def scores_of(model: DensityEstimator, rows: pl.DataFrame) -> pl.DataFrame:
+    """The leaf, log density and unusualness of every row; those outside the domain have leaf -1."""
     import numpy as np
     import polars as pl
 
+    leaves = model.apply(rows)
+    logs = np.where(leaves < 0, -np.inf, model.density_.log_densities[leaves])
+    unusual = np.where(leaves < 0, 1.0, model.density_.unusualness[leaves])
+    return pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual})
+
+
+def most_unusual(model: DensityEstimator, data: str, top: int) -> Top:
+    """Read a table part by part and keep the most unusual rows; of equals the least dense, then the first."""
+    import polars as pl
+
+    order, downwards = ["\0unusualness", "\0log_density", "\0number"], [True, False, False]
     kept: pl.DataFrame | None = None
     total = outside = 0
     for batch in _batches(model, data):
-        leaves = _leaves(model, batch)
-        strange = leaves < 0
-        marks = {
-            "unusual": np.where(strange, 1.0, model.density_.unusualness[leaves]),
-            "log": np.where(strange, -np.inf, model.density_.log_densities[leaves]),
-            "number": np.arange(total, total + len(leaves)),
-        }
-        best = np.lexsort([marks["number"], marks["log"], -marks["unusual"]])[:top]
-        scored = batch[best].with_columns(pl.Series(f"\0{name}", values[best]) for name, values in marks.items())
+        with warnings.catch_warnings():  # that some lie outside the domain is said once, at the end
+            warnings.simplefilter("ignore", DataWarning)
+            scores = scores_of(model, batch).select(
+                pl.all().name.prefix("\0"), pl.int_range(total, total + pl.len()).alias("\0number")
+            )
+        best = scores.sort(order, descending=downwards).head(top)
+        scored = batch[best["\0number"] - total].hstack(best)
         both = scored if kept is None else pl.concat([kept, scored], how="vertical_relaxed")
-        kept = both.sort("\0unusual", "\0log", "\0number", descending=[True, False, False]).head(top)
-        total, outside = total + len(leaves), outside + int(strange.sum())
+        kept = both.sort(order, descending=downwards).head(top)
+        total, outside = total + batch.height, outside + int((scores["\0leaf"] < 0).sum())
     if kept is None:
         raise DataError(f"{data} has no rows.")
     return Top(kept.select(model.domain_.names), kept["\0number"].to_list(), total, outside)
@@ -63,10 +70,3 @@ def _batches(model: DensityEstimator, data: str) -> Iterator[pl.DataFrame]:
         if i == 0:
             known_columns(batch, data, model.domain_)
         yield batch.select(model.domain_.names)
-
-
-def _leaves(model: DensityEstimator, batch: pl.DataFrame) -> NDArray[np.int64]:
-    """The leaf of every row; that some lie outside the domain is said once, at the end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        return model.apply(batch)

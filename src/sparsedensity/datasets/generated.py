@@ -12,6 +12,7 @@ import polars as pl
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
+from sparsedensity.problem import check_whole
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Codes, Floats
@@ -62,14 +63,10 @@ def random_tree(
     ((100, 2), 3)
     """
     sizes = _sizes("sizes", sizes)
-    check_count("rows", rows)
-    check_count("leaves", leaves)
-    check_seed(seed)
-    rng = np.random.default_rng(seed)
+    rng = checked_rng(seed, rows=rows, leaves=leaves)
     domain = Domain(tuple(Feature.nominal(f"x{i + 1}", range(size)) for i, size in enumerate(sizes)))
     tree = _grow(domain, leaves, rng)
-    probabilities = rng.dirichlet(np.ones(tree.n_leaves))
-    return draw(tree, probabilities, rows, rng)
+    return draw(tree, rng.dirichlet(np.ones(tree.n_leaves)), rows, rng)
 
 
 def draw(tree: Tree, probabilities: Sequence[float] | Floats, rows: int, rng: np.random.Generator) -> Truth:
@@ -79,16 +76,13 @@ def draw(tree: Tree, probabilities: Sequence[float] | Floats, rows: int, rng: np
     return Truth(codes, tree.domain, tree, shares)
 
 
-def check_count(name: str, value: object) -> None:
-    """Refuse what is not a whole number of at least 1."""
-    if not _is_count(value):
-        raise ParameterError(name, value, "a whole number of 1 or more")
-
-
-def check_seed(seed: object) -> None:
-    """Refuse what is not a whole number of at least 0."""
+def checked_rng(seed: int, **counts: int) -> np.random.Generator:
+    """The random numbers of a seed; a seed or a count that is none is refused."""
+    for name, count in counts.items():
+        check_whole(name, count)
     if not _is_count(seed, least=0):
         raise ParameterError("seed", seed, "a whole number of 0 or more")
+    return np.random.default_rng(seed)
 
 
 def _grow(domain: Domain, leaves: int, rng: np.random.Generator) -> Tree:

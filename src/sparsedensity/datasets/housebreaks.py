@@ -11,27 +11,19 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sparsedensity.datasets.generated import Truth, check_count, check_seed, draw
+from sparsedensity.datasets.generated import Truth, checked_rng, draw
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 
 HOUSEBREAK_ROWS = 3739
-LOCATION, MEANS, INSIDE, RANSACKED, DAY, PREMISE = (
-    "location of entry",
-    "means of entry",
-    "resident inside",
-    "ransacked",
-    "day",
-    "premise",
-)
-VALUES: Mapping[str, tuple[str, ...]] = {
-    LOCATION: ("window", "door", "wall", "basement"),
-    MEANS: ("forceful", "open area", "picked lock", "unlocked", "other"),
-    INSIDE: ("no", "yes"),
-    RANSACKED: ("no", "yes"),
-    DAY: ("weekday", "weekend"),
-    PREMISE: (
+VALUES = {
+    "location of entry": ("window", "door", "wall", "basement"),
+    "means of entry": ("forceful", "open area", "picked lock", "unlocked", "other"),
+    "resident inside": ("no", "yes"),
+    "ransacked": ("no", "yes"),
+    "day": ("weekday", "weekend"),
+    "premise": (
         "residence", "work place", "medical", "parking", "social", "storage", "construction site", "street", "church",
     ),
 }  # fmt: skip
@@ -40,23 +32,16 @@ Branches = Mapping[str, "Node"]
 Node = float | tuple[str, Branches]
 """The density of a leaf, or a feature and its branches: values joined by a bar, and ``else`` for those not named."""
 
-BY_FORCE: Node = (INSIDE, {"no": 0.2, "yes": 0.04})
+BY_FORCE: Node = ("resident inside", {"no": 0.2, "yes": 0.04})
 THROUGH_DOOR_OR_WINDOW: Node = (
-    MEANS,
+    "means of entry",
     {"forceful": BY_FORCE, "unlocked": 0.0361, "open area": 0.0068, "picked lock": 0.0011, "other": 0.0020},
 )
-NOT_RANSACKED: Node = (
-    DAY,
-    {
-        "weekend": (LOCATION, {"door|window": THROUGH_DOOR_OR_WINDOW, "else": 0.0010}),
-        "weekday": (INSIDE, {"no": 0.0046, "yes": 0.0010}),
-    },
-)
-AT_RESIDENCES: Node = (
-    RANSACKED,
-    {"no": NOT_RANSACKED, "yes": (LOCATION, {"door": 0.0042, "else": 0.000472})},
-)
-STORY: Node = (PREMISE, {"residence": AT_RESIDENCES, "work place": 0.000190, "else": 0.0000547})
+WEEKEND: Node = ("location of entry", {"door|window": THROUGH_DOOR_OR_WINDOW, "else": 0.0010})
+WEEKDAY: Node = ("resident inside", {"no": 0.0046, "yes": 0.0010})
+RANSACKED: Node = ("location of entry", {"door": 0.0042, "else": 0.000472})
+AT_RESIDENCES: Node = ("ransacked", {"no": ("day", {"weekend": WEEKEND, "weekday": WEEKDAY}), "yes": RANSACKED})
+STORY: Node = ("premise", {"residence": AT_RESIDENCES, "work place": 0.000190, "else": 0.0000547})
 """The tree with its densities; that of the rarest leaf makes them integrate to 1, within a ten-thousandth."""
 
 
@@ -69,8 +54,7 @@ def housebreaks(rows: int = HOUSEBREAK_ROWS, seed: int = 0) -> Truth:
     >>> truth.frame["premise"].value_counts(sort=True)["premise"][0]
     'residence'
     """
-    check_count("rows", rows)
-    check_seed(seed)
+    rng = checked_rng(seed, rows=rows)
     domain = Domain(tuple(Feature.nominal(name, values) for name, values in VALUES.items()))
     splits: list[Split] = []
     leaves = list(_read(STORY, domain, splits))
@@ -79,7 +63,7 @@ def housebreaks(rows: int = HOUSEBREAK_ROWS, seed: int = 0) -> Truth:
     for node, density in leaves:
         densities[tree.leaf_number[node]] = density
     probabilities = densities * np.exp(tree.log_volumes)
-    return draw(tree, probabilities / probabilities.sum(), rows, np.random.default_rng(seed))
+    return draw(tree, probabilities / probabilities.sum(), rows, rng)
 
 
 def _read(node: Node, domain: Domain, splits: list[Split]) -> Iterator[tuple[int, float]]:

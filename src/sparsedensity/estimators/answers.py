@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.density import Density
-from sparsedensity.errors import ColumnsError, ParameterError, warn
-from sparsedensity.estimators.parameters import generator, is_whole, jobs_of
+from sparsedensity.density.comparison import LeafComparison
+from sparsedensity.errors import ColumnsError, warn
+from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
-from sparsedensity.ingest.decode import decode
 from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
+from sparsedensity.report import comparison
+from sparsedensity.report.comparison import Comparison
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure
 from sparsedensity.table import Codes, Floats, Table
@@ -21,8 +23,6 @@ from sparsedensity.table import Codes, Floats, Table
 if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.base import DensityEstimator
-
-MOST_SAMPLES = 2**31 - 1
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -75,14 +75,6 @@ def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:
     return float(logs.sum() if weights is None else weights[weights > 0] @ logs[weights > 0])
 
 
-def draw(model: DensityEstimator, rows: int, random_state: Any) -> Any:
-    """New rows, in the kind of table that a model was fitted on."""
-    if not is_whole(rows) or not 0 <= rows <= MOST_SAMPLES:
-        raise ParameterError("n_samples", rows, f"a whole number from 0 to {MOST_SAMPLES:,}")
-    rng = generator(random_state)
-    return decode(model.domain_, model.density_.draw(int(rows), rng), rng, model.frame_)
-
-
 def read_rows(model: DensityEstimator, source: Source, sample_weight: Any, *, strict: bool = False) -> Rows:
     """The rows that count; `strict` refuses one outside the domain."""
     check_columns(model, source)
@@ -92,6 +84,15 @@ def read_rows(model: DensityEstimator, source: Source, sample_weight: Any, *, st
     encoded = encode(source, model.domain_, nearest=nearest, strict=strict, keep=weights > 0)
     numbers = np.flatnonzero(~encoded.outside & (weights > 0))
     return Rows(encoded.codes[numbers], weights[numbers], numbers, float(weights[encoded.outside].sum()))
+
+
+def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
+    """Where a table differs from the one a model was fitted to. Rows outside the domain are a difference too."""
+    rows, density = read_rows(model, open_source(X), sample_weight, strict=model.unknown == "error"), model.density_
+    leaves = density.leaf_numbers(rows.codes, jobs=jobs_of(model.n_jobs))
+    observed = np.bincount(leaves, rows.weights, density.structure.n_leaves).astype(np.float64)
+    by_leaf = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
+    return comparison.compare(model.report(), by_leaf, source)
 
 
 def encode_rows(model: DensityEstimator, source: Source) -> Encoded:

@@ -1,4 +1,8 @@
-"""The face of every estimator: ``fit``, and one line for each question that a file of its own answers."""
+"""The face of every estimator: ``fit``, and one line for each question that a file of its own answers.
+
+An estimator is its parameters, what it believes (:meth:`DensityEstimator.posterior`) and how it searches
+(:meth:`DensityEstimator.learn`); all else is here.
+"""
 
 from __future__ import annotations
 
@@ -18,27 +22,31 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators import answers, comparing, paths, rendering
+from sparsedensity.errors import ParameterError, SearchWarning, warn
+from sparsedensity.estimators import answers, paths
 from sparsedensity.estimators.events import Event, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
-from sparsedensity.estimators.learner import Learner
-from sparsedensity.estimators.parameters import check_shared, jobs_of
+from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
 from sparsedensity.estimators.progress import watching
 from sparsedensity.ingest import Reading, open_source, read_table
-from sparsedensity.ingest.decode import Frame, kind_of
+from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
-from sparsedensity.report.model import Leaf, Report, leaves_of
+from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
+from sparsedensity.report.words import counted
 from sparsedensity.search import Found
+from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
 EARLY_ENDS = ("time limit", "interrupted")
+MOST_SAMPLES = 2**31 - 1
+SMALL_TABLE = 1 << 24
+"""Bytes of codes up to which a fitted model holds on to its rows, so that its path can be cut."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,7 +58,29 @@ def _if_it_has_a_path(method: F) -> F:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DensityEstimator(DensityMixin, BaseEstimator):
-    """A density over a table of categories, constant in each of a few leaves."""
+    """A density over a table of categories, constant in each of a few leaves: what all estimators share.
+
+    Parameters
+    ----------
+    density
+        ``"mean"`` is the posterior mean and never 0, ``"empirical"`` the share of the rows.
+    kinds
+        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order.
+    bins
+        Bins of continuous columns: a number (equal widths), ``"quantile"``, ``"quantile:5"``, or by column one of
+        these or a list of edges.
+    domain
+        A declared :class:`Domain`; inferred from the data by default.
+    missing
+        A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
+    unknown
+        A value outside the domain has density 0 (``"zero"``), goes to the outermost bin if it is a number
+        (``"nearest"``) or is an error (``"error"``).
+    n_jobs
+        Threads for searching and scoring; -1 for all cores.
+    progress
+        Show progress on a terminal when it takes longer than a second.
+    """
 
     title: ClassVar[str]
     """What the model is called in reports."""
@@ -82,9 +112,32 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     archive_: Mapping[int, Structure] | None = field(default=None, init=False)
     """The best structure of every size, once it was asked for."""
 
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        check_word("density", self.density, ("mean", "empirical"))
+        if not isinstance(self.progress, bool | np.bool_):
+            raise ParameterError("progress", self.progress, "True or False")
+        jobs_of(self.n_jobs)
+
     @abstractmethod
-    def learner(self) -> Learner:
-        """What is believed and how to search, from the parameters: all that tells one estimator from another."""
+    def posterior(self, domain: Domain) -> Posterior:
+        """What is believed before any row is seen."""
+
+    @abstractmethod
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
+        """Choose the structure."""
+
+    def learn_fold(self, engine: MemoryEngine) -> Found:
+        """Choose the structures of all sizes for one fold of a cross-validation; less thorough if that saves time."""
+        return self.learn(engine, [])[1]
+
+    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+        """The structure that a fit to the rows of a fold would choose, given what the search of the fold found."""
+        return found.structure
+
+    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+        """The best structure of every size; a model from a file has none, so they are learned again."""
+        return found.archive or self.learn_fold(engine).archive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the density of a table.
@@ -98,17 +151,17 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         sample_weight
             One weight per row, so that a table of counts is a data set. Rows of weight 0 are left out.
         """
-        check_shared(self)
-        reading, learner = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown), self.learner()
+        self.check_parameters()
+        reading = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
         source = open_source(X)
         with watching(self.progress, self.title) as watch:
             engine = MemoryEngine(read_table(source, reading, sample_weight), jobs_of(self.n_jobs))
-            posterior, found = learner.learn(engine, watch)
+            posterior, found = self.learn(engine, watch)
         if found.reason in EARLY_ENDS:
             warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
         answers.remember_columns(self, source)
         self.weighted_, self.frame_ = sample_weight is not None, kind_of(X)
-        self.rows_, self.archive_ = paths.small_enough(engine.table), None
+        self.rows_, self.archive_ = engine.table if engine.table.codes.nbytes <= SMALL_TABLE else None, None
         answers.adopt(self, posterior, found, engine.leaf_weights(found.structure))
         return self
 
@@ -161,7 +214,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows drawn from the model, in the kind of table it was fitted on."""
         check_is_fitted(self)
-        return answers.draw(self, n_samples, random_state)
+        if not is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
+            raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
+        rng = generator(random_state)
+        return decode(self.domain_, self.density_.draw(int(n_samples), rng), rng, self.frame_)
 
     def probability(self, event: Event) -> float:
         """The probability of an event: for some columns the values they take.
@@ -214,7 +270,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        return comparing.compare(self, X, sample_weight, source)
+        return answers.compare(self, X, sample_weight, source)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as JSON that a person can read; :func:`sparsedensity.load` reads it back."""
@@ -225,8 +281,13 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def report(self) -> Report:
         """Plain data about the fitted model, for renderers."""
-        check_is_fitted(self)
-        return rendering.report_of(self)
+        title, found = f"{self.title} with {self.size_in_words()}", self.search_
+        leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
+        return report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+
+    def size_in_words(self) -> str:
+        """How much there is to read."""
+        return counted(int(self.n_leaves_), "leaf", "leaves")
 
     def to_text(self, width: int | None = None) -> str:
         """The model in words, in the width of the terminal."""

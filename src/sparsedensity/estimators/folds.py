@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from sparsedensity.errors import ParameterError
+from sparsedensity.estimators.parameters import is_whole
 from sparsedensity.table import Floats
 
 MOST_UNITS = 50_000_000
@@ -41,35 +43,21 @@ def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") 
     >>> [split.test.tolist() for split in folds_of(np.array([3.0, 1.0]), 2)]
     [[1.0, 1.0], [2.0, 0.0]]
     """
-    _check_seed(seed)
-    units = _units(weights)
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= len(units):
-        raise ParameterError(
-            parameter,
-            folds,
-            f"{'None or ' * (parameter == 'cv')}a whole number from 2 to the number of rows, {len(units):,}",
-        )
-    return list(_splits(weights, units, int(folds), seed))
-
-
-def _check_seed(seed: object) -> None:
-    """Refuse what cannot shuffle rows the same way again."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= LARGEST_SEED:
+    if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED:
         raise ParameterError("seed", seed, f"a whole number from 0 to {LARGEST_SEED:,}")
+    units = _units(weights)
+    if not is_whole(folds) or not 2 <= folds <= len(units):
+        none = "None or " if parameter == "cv" else ""
+        raise ParameterError(parameter, folds, f"{none}a whole number from 2 to the number of rows, {len(units):,}")
+    each = weights / np.bincount(units, minlength=len(weights)).clip(1)
+    shuffled = KFold(int(folds), shuffle=True, random_state=seed).split(units)
+    held = [np.bincount(units[test], minlength=len(weights)) * each for _, test in shuffled]
+    return [Split(weights - out, out) for out in held]
 
 
-def _units(weights: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _units(weights: Floats) -> NDArray[np.int64]:
     """The row of everything that can be held out on its own."""
     rows = np.arange(len(weights))
     if np.all(weights == np.floor(weights)) and weights.sum() <= MOST_UNITS:
         return np.repeat(rows, weights.astype(np.int64))
     return rows[weights > 0]
-
-
-def _splits(
-    weights: Floats, units: np.ndarray[tuple[int], np.dtype[np.int64]], folds: int, seed: int
-) -> Iterator[Split]:
-    each = weights / np.bincount(units, minlength=len(weights)).clip(1)
-    for _, test in KFold(folds, shuffle=True, random_state=seed).split(units):
-        held = np.bincount(units[test], minlength=len(weights)) * each
-        yield Split(weights - held, held)

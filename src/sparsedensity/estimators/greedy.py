@@ -3,47 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.learner import Learned, Learner
 from sparsedensity.estimators.parameters import check_word
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem, check_amount, check_time
-from sparsedensity.search import Budget, Greedy, run
+from sparsedensity.search import Budget, Found, Greedy, run
 from sparsedensity.search.base import Watch
-
-
-@dataclass(frozen=True)
-class GreedyLearner(Learner):
-    """Grows and prunes."""
-
-    criterion: Any
-    expected_leaves: float
-    pseudocount: float
-    min_leaf: float
-    max_leaf: float | None
-    max_leaves: int | None
-    time_limit: float | None
-
-    def __post_init__(self) -> None:
-        check_word("criterion", self.criterion, ("posterior", "ise"))
-        check_amount("min_leaf", self.min_leaf, "a weight of 0 or more")
-        if self.max_leaf is not None:
-            check_amount("max_leaf", self.max_leaf, "a weight of 0 or more, or None")
-        check_time(self.time_limit)
-
-    def posterior(self, domain: Domain) -> LeafSparse:
-        """What is believed, on any domain."""
-        return LeafSparse(self.expected_leaves, self.pseudocount)
-
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
-        """Grow and prune until no step is left, or no time."""
-        problem = Problem(engine, self.posterior(engine.domain), self.max_leaves)
-        search = Greedy(self.criterion, self.min_leaf, self.max_leaf)
-        return Learned(problem.posterior, run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch))
 
 
 @dataclass(eq=False, repr=False)
@@ -65,26 +34,10 @@ class GreedyTree(DensityEstimator):
         A leaf of at most this weight is not split; ``None`` splits whatever can be.
     max_leaves
         The most leaves; ``None`` for no limit.
-    density
-        ``"mean"`` is the posterior mean and never 0, ``"empirical"`` the share of the rows.
-    kinds
-        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order.
-    bins
-        Bins of continuous columns: a number (equal widths), ``"quantile"``, ``"quantile:5"``, or by column one of
-        these or a list of edges.
-    domain
-        A declared :class:`Domain`; inferred from the data by default.
-    missing
-        A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
-    unknown
-        A value outside the domain has density 0 (``"zero"``), goes to the outermost bin if it is a number
-        (``"nearest"``) or is an error (``"error"``).
     time_limit
         Seconds after which the search stops with the best tree so far.
-    n_jobs
-        Threads for scoring; -1 for all cores.
-    progress
-        Show progress on a terminal when it takes longer than a second.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -108,6 +61,21 @@ class GreedyTree(DensityEstimator):
     max_leaves: int | None = 100
     time_limit: float | None = None
 
-    def learner(self) -> GreedyLearner:
-        """What is believed and how to search."""
-        return GreedyLearner.of(self)
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        super().check_parameters()
+        check_word("criterion", self.criterion, ("posterior", "ise"))
+        check_amount("min_leaf", self.min_leaf, "a weight of 0 or more")
+        if self.max_leaf is not None:
+            check_amount("max_leaf", self.max_leaf, "a weight of 0 or more, or None")
+        check_time(self.time_limit)
+
+    def posterior(self, domain: Domain) -> LeafSparse:
+        """What is believed before any row is seen."""
+        return LeafSparse(self.expected_leaves, self.pseudocount)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
+        """Grow and prune until no step is left, or no time."""
+        problem = Problem(engine, self.posterior(engine.domain), self.max_leaves)
+        search, budget = Greedy(self.criterion, self.min_leaf, self.max_leaf), Budget(seconds=self.time_limit)
+        return problem.posterior, run(search, problem, budget=budget, watch=watch)

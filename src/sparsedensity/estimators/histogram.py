@@ -11,31 +11,10 @@ import numpy as np
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.learner import Learned, Learner
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Cells
-
-
-@dataclass(frozen=True)
-class HistogramLearner(Learner):
-    """Takes every occupied point as it is."""
-
-    pseudocount: float
-
-    def posterior(self, domain: Domain) -> FullHistogram:
-        """What is believed, on any domain."""
-        return FullHistogram(self.pseudocount)
-
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
-        """The points that occur, with their log evidence."""
-        begin, belief = time.perf_counter(), self.posterior(engine.domain)
-        cells = Cells(engine.domain, engine.table.codes)
-        score = belief.log_posterior(cells, np.append(engine.table.weights, 0.0))
-        seconds = time.perf_counter() - begin
-        found = Found("enumeration", cells, score, "finished", len(cells.codes), seconds, proven=True)
-        return Learned(belief, found)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -50,7 +29,7 @@ class Histogram(DensityEstimator):
     pseudocount
         Added to every point (alpha).
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`GreedyTree`.
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -70,6 +49,18 @@ class Histogram(DensityEstimator):
         points: int | float = self.structure_.n_points
         return points
 
-    def learner(self) -> HistogramLearner:
-        """What is believed; there is nothing to search."""
-        return HistogramLearner(self.pseudocount)
+    def size_in_words(self) -> str:
+        """How much there is to read."""
+        return f"{self.n_leaves_:,} points, {len(self.structure_.codes):,} of them occupied"
+
+    def posterior(self, domain: Domain) -> FullHistogram:
+        """What is believed before any row is seen."""
+        return FullHistogram(self.pseudocount)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[FullHistogram, Found]:
+        """The points that occur, with their log evidence; there is nothing to search."""
+        begin, belief = time.perf_counter(), self.posterior(engine.domain)
+        cells = Cells(engine.domain, engine.table.codes)
+        score = belief.log_posterior(cells, np.append(engine.table.weights, 0.0))
+        seconds = time.perf_counter() - begin
+        return belief, Found("enumeration", cells, score, "finished", len(cells.codes), seconds, proven=True)

@@ -1,4 +1,4 @@
-"""Parameters that all estimators share: threads, random states and words."""
+"""What several parameters may be: words, threads, random states, whole numbers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from sparsedensity.errors import ParameterError
-
-
-def check_shared(model: Any) -> None:
-    """Refuse invalid parameters that every estimator has; its own are checked by its learner."""
-    check_word("density", model.density, ("mean", "empirical"))
-    if not isinstance(model.progress, bool | np.bool_):
-        raise ParameterError("progress", model.progress, "True or False")
-    jobs_of(model.n_jobs)
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> None:

@@ -26,9 +26,6 @@ from sparsedensity.table import Table
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
 
-SMALL_TABLE = 1 << 24
-"""Bytes of codes up to which a fitted model holds on to its rows."""
-
 E = TypeVar("E", bound="DensityEstimator")
 
 
@@ -47,7 +44,7 @@ class LearnedFold:
 
     def score(self) -> float:
         """The log-likelihood per held-out row of the structure that the model would choose."""
-        return self._held_out(self.model.learner().choose(self.train, self.found))
+        return self._held_out(self.model.choose(self.train, self.found))
 
     def _held_out(self, structure: Structure) -> float:
         return per_row(density_of(self.model, structure, self.train.leaf_weights(structure)), self.test)
@@ -80,7 +77,9 @@ def cut(model: E, size: int) -> E:
     engine = held_rows(model)
     archive = archive_of(model, engine)
     SparsityPath(tuple(PathPoint(k, 0.0, 0.0) for k in archive), model.unit or "leaves").at(size)
-    structure = _displayed(archive[size], model.posterior_)
+    structure = archive[size]
+    if isinstance(structure, Tree) and getattr(model.posterior_, "only_leaves", False):
+        structure = canonical(structure)
     scored = score_archive(Problem(engine, model.posterior_), {size: structure})[size]
     found = replace(
         model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
@@ -92,16 +91,15 @@ def cut(model: E, size: int) -> E:
 
 def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[LearnedFold]:
     """Search each fold once, by the settings of a model and on its domain."""
-    learner = model.learner()
     for train, test in folds_of(rows.weights, cv):
         engine = MemoryEngine(rows.table(model.domain_, train), jobs_of(model.n_jobs))
-        yield LearnedFold(model, engine, rows.table(model.domain_, test), learner.learn_fold(engine))
+        yield LearnedFold(model, engine, rows.table(model.domain_, test), model.learn_fold(engine))
 
 
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
     """The best structure of every size; searched for once if the fit did not keep it."""
     if model.archive_ is None:
-        model.archive_ = model.learner().every_size(engine, model.found_)
+        model.archive_ = model.every_size(engine, model.found_)
     return model.archive_
 
 
@@ -113,20 +111,10 @@ def held_rows(model: DensityEstimator) -> MemoryEngine:
     return MemoryEngine(model.rows_, jobs_of(model.n_jobs))
 
 
-def small_enough(table: Table) -> Table | None:
-    """A table that a model holds on to, so that its path can be cut; ``None`` for a large one."""
-    return table if table.codes.nbytes <= SMALL_TABLE else None
-
-
 def per_row(density: Density, table: Table) -> float:
     """The log-likelihood per row of a table."""
     logs = density.log_densities[density.leaf_numbers(table.codes)]
     return float(table.weights @ logs / table.n)
-
-
-def _displayed(structure: Structure, posterior: Any) -> Structure:
-    """Of the trees with the same leaves, the one to be read."""
-    return canonical(structure) if isinstance(structure, Tree) and posterior.only_leaves else structure
 
 
 def _at_most(fold: Mapping[int, float], size: int) -> float:

@@ -38,9 +38,3 @@ def watching(progress: bool, title: str) -> Iterator[list[Watch]]:
         starting.cancel()
         starting.join()
         status.stop()
-
-
-def say(progress: bool, text: str) -> None:
-    """Tell whoever asked for progress what takes so long."""
-    if progress:
-        sys.stderr.write(f"{text}\n")

@@ -1,16 +1,44 @@
-"""The sparse density rule list, method III of the paper."""
+"""The sparse density rule list, method III of the paper: a proof, Markov chains, or chains and then a proof."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
+from sparsedensity.domain import Domain
+from sparsedensity.engines import MemoryEngine, whole_table
+from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.choose_list_search import ListLearner
+from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.paths import held_rows
-from sparsedensity.search import NearOptimalLists
+from sparsedensity.estimators.warm_start import check_start, start_on
+from sparsedensity.posterior import SparseRules, antecedents_by_size
+from sparsedensity.posterior.base import check_positive
+from sparsedensity.problem import Problem, check_limit, check_time, check_whole
+from sparsedensity.report.words import counted
+from sparsedensity.search import (
+    AnnealLists,
+    Budget,
+    ExactLists,
+    Found,
+    NearOptimalLists,
+    estimate_list,
+    near_optimal_lists,
+    run,
+)
+from sparsedensity.search.base import Watch
+from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.exact_estimate import too_large
+from sparsedensity.search.lists.from_tree import as_rules
+from sparsedensity.structures import RuleList, Structure, Tree
+
+SEARCHES = ("auto", "anneal", "exact")
+AUTO_SECONDS = 0.5
+"""As many prefixes as take about so long are visited by default in the hope of a proof."""
+STARTS = "a fitted tree or rule list, the path of a saved one, or None"
 
 
 @dataclass(eq=False, repr=False)
@@ -51,10 +79,8 @@ class SparseRuleList(DensityEstimator):
         A fitted tree or rule list, or the path of a saved one, from which the first chain starts.
     random_state
         A seed: the same seed finds the same list, whatever the number of jobs.
-    n_jobs
-        Threads for chains and scoring; -1 for all cores.
-    density, kinds, bins, domain, missing, unknown, progress
-        As in :class:`GreedyTree`.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
 
     Examples
     --------
@@ -98,9 +124,50 @@ class SparseRuleList(DensityEstimator):
         counts: tuple[int, ...] = self.posterior_.antecedents  # type: ignore[attr-defined]
         return counts
 
-    def learner(self) -> ListLearner:
-        """What is believed and how to search."""
-        return ListLearner.of(self)
+    def size_in_words(self) -> str:
+        """How much there is to read."""
+        return counted(self.n_rules_, "rule", "rules")
+
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        super().check_parameters()
+        check_word("search", self.search, SEARCHES)
+        check_limit("max_rules", self.max_rules)
+        check_time(self.time_limit)
+        check_whole("iterations", self.iterations)
+        check_whole("restarts", self.restarts)
+        check_positive("r_hat", self.r_hat)
+        check_start(self.warm_start_from, STARTS)
+        check_seed(self.random_state)
+
+    def posterior(self, domain: Domain) -> SparseRules:
+        """What is believed before any row is seen, if rules may use every antecedent of a domain."""
+        return self._belief(antecedents_by_size(domain, self.max_conditions, self.ordinal_conditions))
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[SparseRules, Found]:
+        """Search as the parameter says, and warn if the chains do not agree."""
+        problem, antecedents = self._problem(engine)
+        found = self._search(problem, antecedents, watch)
+        if found.reason == "iterations" and (found.r_hat is None or found.r_hat >= self.r_hat):
+            reached = "was not reached" if found.r_hat is None else f"is {found.r_hat:.3g}, not below {self.r_hat}"
+            warn(
+                f"The chains do not agree yet (R-hat {reached}): this is the best list they saw. Raise iterations, or "
+                "limit max_rules.",
+                SearchWarning,
+            )
+        return problem.posterior, found
+
+    def learn_fold(self, engine: MemoryEngine) -> Found:
+        """The best lists of all lengths that the chains see."""
+        return self._walk(*self._problem(engine), [])
+
+    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+        """The best list of every length; a proof is about one length, so the chains walk to the others from there."""
+        if len(found.archive) > 1 or (found.archive and found.method != "exact"):
+            return found.archive
+        rules = found.structure
+        assert isinstance(rules, RuleList)
+        return {**self._walk(*self._problem(engine), [], start=rules).archive, rules.n_rules: rules}
 
     def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
         """The lists whose log posterior is within some nats of the best: the set of good models.
@@ -112,4 +179,78 @@ class SparseRuleList(DensityEstimator):
         >>> print(SparseRuleList(max_conditions=1).fit(datasets.load("titanic")).near_optimal(within=3))
         3 within 3 nats of the optimum
         """
-        return self.learner().near_optimal(held_rows(self), within, at_most)
+        self.check_parameters()
+        return near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+
+    def _belief(self, counts: tuple[int, ...]) -> SparseRules:
+        return SparseRules(counts, self.expected_rules, self.expected_conditions, self.pseudocount)
+
+    def _problem(self, engine: MemoryEngine) -> tuple[Problem[SparseRules], Antecedents]:
+        """The problem and the antecedents, which are mined once for the prior and the search alike."""
+        antecedents = Antecedents(whole_table(engine), self.max_conditions, self.ordinal_conditions, self.min_support)
+        most = None if self.max_rules is None else self.max_rules + 1  # the else is a leaf too
+        return Problem(engine, self._belief(antecedents.counts), most), antecedents
+
+    def _search(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
+        if self.search == "exact":
+            return self._prove(problem, antecedents, watch)
+        if self.search == "anneal" or not estimate_list(problem, antecedents).possible:
+            return self._walk(problem, antecedents, watch)
+        tried = self._try_to_prove(problem, antecedents, watch)
+        if tried.proven or tried.reason == "interrupted":
+            return tried
+        walked = self._walk(problem, antecedents, watch, spent=tried.seconds)
+        assert walked.upper_bound is not None
+        assert tried.upper_bound is not None
+        return replace(walked, upper_bound=max(walked.log_posterior, min(walked.upper_bound, tried.upper_bound)))
+
+    def _walk(
+        self,
+        problem: Problem[SparseRules],
+        antecedents: Antecedents,
+        watch: list[Watch],
+        *,
+        start: RuleList | None = None,
+        spent: float = 0.0,
+    ) -> Found:
+        """The best list that several chains see."""
+        first = self._start(antecedents) if start is None else start
+        search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
+        budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
+        return run(search, problem, budget=budget, rng=generator(self.random_state), watch=watch)
+
+    def _prove(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
+        """The best list, proven; with a time limit, the best list known and the bound that was reached."""
+        if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
+            raise too_large(ahead)
+        walked = self._walk(problem, antecedents, watch)
+        assert isinstance(walked.structure, RuleList)
+        search = ExactLists(antecedents, walked.structure, anytime=True)
+        found = run(search, problem, budget=Budget(seconds=self._left(walked.seconds)), watch=watch)
+        return replace(
+            found,
+            seconds=walked.seconds + found.seconds,
+            trace=walked.trace + tuple((walked.seconds + seconds, score) for seconds, score in found.trace[1:]),
+            archive={**walked.archive, **found.archive},
+            r_hat=walked.r_hat,
+        )
+
+    def _try_to_prove(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
+        """Visit as many prefixes as take seconds: bounds drop most of them, but how many cannot be foreseen.
+
+        So many prefixes, not seconds, so that the same table gives the same list on any machine.
+        """
+        prefixes = int(AUTO_SECONDS / max(estimate_list(problem, antecedents).seconds_each, 1e-9))
+        search = ExactLists(antecedents, self._start(antecedents), anytime=True)
+        return run(search, problem, budget=Budget(moves=prefixes, seconds=self.time_limit), watch=watch)
+
+    def _left(self, spent: float) -> float | None:
+        """What is left of the time limit."""
+        return None if self.time_limit is None else max(self.time_limit - spent, 0.0)
+
+    def _start(self, antecedents: Antecedents) -> RuleList | None:
+        """The list to start from; a tree becomes one."""
+        if self.warm_start_from is None:
+            return None
+        start = start_on(antecedents.table.domain, self.warm_start_from, STARTS)
+        return as_rules(start, antecedents) if isinstance(start, Tree) else start

@@ -18,7 +18,6 @@ from sparsedensity.estimators.branch_sparse import BranchSparseTree
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
-from sparsedensity.estimators.parameters import check_shared
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
 from sparsedensity.search import Found
@@ -33,7 +32,8 @@ SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit
 
 def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
-    names = getattr(model, "feature_names_in_", None)
+    r_hat = model.search_.r_hat
+    searched = SEARCH_FIELDS if r_hat is None or not math.isfinite(r_hat) else (*SEARCH_FIELDS, "r_hat")
     files.write_document(
         path,
         {
@@ -41,10 +41,10 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": _search_to_json(model.search_),
+            "search": {name: _plain(getattr(model.search_, name)) for name in searched},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
-            "named_columns": names is not None,
+            "named_columns": hasattr(model, "feature_names_in_"),
             "weighted": model.weighted_,
             "frame": model.frame_,
             "structure": files.structure_to_json(model.structure_),
@@ -86,8 +86,8 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if parameters.get("domain") is not None:
         parameters["domain"] = domain
     model = kind(**parameters)
-    check_shared(model)
-    posterior = model.learner().posterior(domain)
+    model.check_parameters()
+    posterior = model.posterior(domain)
     for name in model.from_rows:
         posterior = replace(posterior, **{name: tuple(document[f"{name}_"])})  # type: ignore[type-var]
     weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
@@ -102,12 +102,6 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
         model.feature_names_in_ = np.array(domain.names, dtype=object)
     adopt(model, posterior, found, weights)
     return model
-
-
-def _search_to_json(found: Found) -> dict[str, Any]:
-    """What a search did; R-hat is left out if it is not finite."""
-    agreed = found.r_hat is not None and math.isfinite(found.r_hat)
-    return {name: _plain(getattr(found, name)) for name in (*SEARCH_FIELDS, *(("r_hat",) if agreed else ()))}
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:

@@ -3,18 +3,6 @@
 Every fold is held out once. If a method has a grid, inner folds of the other rows choose its parameters by their
 log-likelihood, so that no held-out row has a say in what is measured on it. The domain is fixed once, from the whole
 table, so that every fold measures volumes alike.
-
->>> from sparsedensity import GreedyTree, datasets
->>> from sparsedensity.evaluation import CrossValidation, IndependentColumns, Method, evaluate
->>> methods = {
-...     "Greedy tree": Method(GreedyTree(), {"expected_leaves": (5, 8, 10)}),
-...     "Independent columns": Method(IndependentColumns()),
-... }
->>> done = evaluate(datasets.load("titanic"), methods, CrossValidation(folds=3, inner=3))
->>> [(fold.method, fold.fold, fold.leaves) for fold in done.folds][:3]
-[('Greedy tree', 0, 9), ('Greedy tree', 1, 9), ('Greedy tree', 2, 9)]
->>> [round(summary.per_row, 2) for summary in done.summaries()]
-[-1.87, -2.0]
 """
 
 from __future__ import annotations
@@ -118,6 +106,14 @@ def evaluate(
         A file for the folds that are finished. The same call goes on where an earlier one stopped.
     progress
         Is told after every fold how many are finished and how many there are.
+
+    Examples
+    --------
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> grid = {"expected_leaves": (5, 8, 10)}
+    >>> done = evaluate(datasets.load("titanic"), {"tree": Method(GreedyTree(), grid)}, CrossValidation(3, inner=3))
+    >>> [fold.leaves for fold in done.folds]
+    [9, 9, 9]
     """
     cv = cv or CrossValidation()
     rows = WeightedRows.of(X, sample_weight, domain)

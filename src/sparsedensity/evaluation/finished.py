@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ class ResultFile:
             self._append(self.path, line)
 
     def _open(self, path: Path, belongs: Mapping[str, Any]) -> None:
-        text = _bytes_of(path)
+        with _using(path, "read"):
+            text = path.read_bytes() if path.exists() else b""
         whole = text[: text.rfind(b"\n") + 1]
         if not whole and not text.startswith(BEGIN[: len(text)]):
             raise DataError(f"{path} is not a file of results. {self.way_out}")
@@ -93,20 +95,19 @@ class ResultFile:
 
     def _append(self, path: Path, line: str) -> None:
         """One line, in one write, on the disk before anything else happens."""
-        try:
-            with path.open("ab") as file:
-                file.write(f"{line}\n".encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise SparseDensityError(f"{path} cannot be written: {error.strerror or error}.") from None
+        with _using(path, "written"), path.open("ab") as file:
+            file.write(f"{line}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
 
 
-def _bytes_of(path: Path) -> bytes:
+@contextmanager
+def _using(path: Path, what: str) -> Iterator[None]:
+    """Say in one sentence that a file cannot be read or written."""
     try:
-        return path.read_bytes() if path.exists() else b""
+        yield
     except OSError as error:
-        raise SparseDensityError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise SparseDensityError(f"{path} cannot be {what}: {error.strerror or error}.") from None
 
 
 def _plain(value: Any) -> Any:

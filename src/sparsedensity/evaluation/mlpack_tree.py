@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,7 +21,6 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.estimators import DensityEstimator
-from sparsedensity.estimators.learner import Learned, Learner
 from sparsedensity.estimators.parameters import check_word
 from sparsedensity.extras import need
 from sparsedensity.posterior import LeafSparse
@@ -37,11 +36,13 @@ SIGMAS = 3.0
 """A sampled number stays within so many standard deviations of the middle of its interval: these are its ends."""
 MOST_ROWS = 50_000_000
 
-Side = frozenset[int]
-"""The codes of a feature that go left."""
-Cut = tuple[int, Side]
+Cut = tuple[int, frozenset[int]]
+"""A feature and its codes that go left."""
+CutOf = Callable[[int, float], Cut]
+"""The cut that a threshold in a column of numbers is."""
 
 
+@dataclass(eq=False, repr=False)
 class MlpackTree(DensityEstimator):
     """The tree that mlpack's DET grows on categories, its leaves scored with the volumes of categories.
 
@@ -62,45 +63,19 @@ class MlpackTree(DensityEstimator):
     random_state
         Orders the rows, which decides DET's folds, and draws the sampled numbers.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`sparsedensity.GreedyTree`.
+        As in :class:`sparsedensity.estimators.DensityEstimator`.
     """
 
     title: ClassVar[str] = "mlpack's density estimation tree"
 
-    def __init__(
-        self,
-        encoding: Literal["one-hot", "sampled"] = "one-hot",
-        *,
-        min_leaf: int = 5,
-        max_leaf: int = 10,
-        folds: int | None = 10,
-        expected_leaves: float = 8,
-        pseudocount: float = 2,
-        random_state: int = 0,
-        density: Literal["mean", "empirical"] = "mean",
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.encoding = encoding
-        self.min_leaf = min_leaf
-        self.max_leaf = max_leaf
-        self.folds = folds
-        self.expected_leaves = expected_leaves
-        self.pseudocount = pseudocount
-        self.random_state = random_state
-        self.density = density
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-        self.progress = progress
+    encoding: Literal["one-hot", "sampled"] = "one-hot"
+    _: KW_ONLY
+    min_leaf: int = 5
+    max_leaf: int = 10
+    folds: int | None = 10
+    expected_leaves: float = 8
+    pseudocount: float = 2
+    random_state: int = 0
 
     @property
     def tree_(self) -> Tree:
@@ -114,47 +89,32 @@ class MlpackTree(DensityEstimator):
             f"mlpack's tree is not saved to {path}: start a LeafSparseTree from its tree_, and save that."
         )
 
-    def learner(self) -> DetLearner:
-        """What is believed, and how DET grows."""
-        return DetLearner.of(self)
-
-
-@dataclass(frozen=True)
-class DetLearner(Learner):
-    """Lets mlpack's DET grow a tree."""
-
-    encoding: str
-    min_leaf: int
-    max_leaf: int
-    folds: int | None
-    expected_leaves: float
-    pseudocount: float
-    random_state: int
-
-    def __post_init__(self) -> None:
-        check_word("encoding", self.encoding, ENCODINGS)
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        super().check_parameters()
+        check_word("encoding", self.encoding, ("one-hot", "sampled"))
         check_whole("min_leaf", self.min_leaf)
         check_whole("max_leaf", self.max_leaf)
         if self.folds is not None:
             check_whole("folds", self.folds)
 
     def posterior(self, domain: Domain) -> LeafSparse:
-        """What is believed, on any domain."""
+        """What is believed before any row is seen."""
         return LeafSparse(self.expected_leaves, self.pseudocount)
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
         """The tree of DET, its leaves scored with the volumes of categories."""
         det = need("mlpack", "its density estimation trees").det
         begin = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
-        numbers, cut_of = ENCODINGS[self.encoding](_repeated(engine.table, rng), engine.domain, rng)
-        settings: dict[str, Any] = {"min_leaf_size": self.min_leaf, "max_leaf_size": self.max_leaf}
-        pruning = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
-        grown = det(training=numbers, **settings, **pruning)["output_model"]
-        tree = as_tree(engine.domain, _splits_of(grown), cut_of)
+        encode = one_hot if self.encoding == "one-hot" else sampled
+        numbers, cut_of = encode(_repeated(engine.table, rng), engine.domain, rng)
+        pruning: dict[str, Any] = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
+        grown = det(training=numbers, min_leaf_size=self.min_leaf, max_leaf_size=self.max_leaf, **pruning)
+        tree = as_tree(engine.domain, nodes_of(grown["output_model"].get_cpp_params()), cut_of)
         belief = self.posterior(engine.domain)
         score = belief.log_posterior(tree, engine.leaf_weights(tree))
-        return Learned(belief, Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin))
+        return belief, Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin)
 
 
 @dataclass(frozen=True)
@@ -167,13 +127,6 @@ class NumberSplit:
     right: NumberSplit | None
 
 
-def _splits_of(grown: Any) -> NumberSplit | None:
-    try:
-        return nodes_of(grown.get_cpp_params())
-    except RecursionError:
-        raise DataError("mlpack's tree is too deep to be read. Raise min_leaf or max_leaf.") from None
-
-
 def nodes_of(parameters: Mapping[str, Any]) -> NumberSplit | None:
     """The splits of an mlpack tree, from what it says about itself.
 
@@ -184,7 +137,10 @@ def nodes_of(parameters: Mapping[str, Any]) -> NumberSplit | None:
     >>> nodes_of({"DTree[]": root | {"value0": pointer(leaf), "value1": pointer(leaf)}})
     NumberSplit(column=2, threshold=0.5, left=None, right=None)
     """
-    return _node(next(iter(parameters.values())))
+    try:
+        return _node(next(iter(parameters.values())))
+    except RecursionError:
+        raise DataError("mlpack's tree is too deep to be read. Raise min_leaf or max_leaf.") from None
 
 
 def _node(node: Mapping[str, Any]) -> NumberSplit | None:
@@ -194,7 +150,7 @@ def _node(node: Mapping[str, Any]) -> NumberSplit | None:
     return NumberSplit(int(node["splitDim"]), float(node["splitValue"]), left, right)
 
 
-def as_tree(domain: Domain, root: NumberSplit | None, cut_of: Callable[[int, float], Cut]) -> Tree:
+def as_tree(domain: Domain, root: NumberSplit | None, cut_of: CutOf) -> Tree:
     """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out."""
     Place = tuple[NumberSplit | None, Region]
 
@@ -212,16 +168,11 @@ def as_tree(domain: Domain, root: NumberSplit | None, cut_of: Callable[[int, flo
     return Tree.grown(domain, (root, domain.everything()), divide)
 
 
-def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Floats, Callable[[int, float], Cut]]:
+def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Floats, CutOf]:
     """A column of 0 and 1 for every value of a nominal feature, the number of its level for an ordered one."""
-    columns = [
-        (feature, code)
-        for feature, of in enumerate(domain)
-        for code in ([None] if of.ordered else range(of.size))  # an ordered feature is one column
-    ]
-    numbers = np.stack(
-        [codes[:, feature] if code is None else codes[:, feature] == code for feature, code in columns], axis=1
-    ).astype(np.float64)
+    one_column: list[int | None] = [None]  # of an ordered feature
+    columns = [(i, code) for i, of in enumerate(domain) for code in (one_column if of.ordered else range(of.size))]
+    numbers = np.stack([codes[:, i] if code is None else codes[:, i] == code for i, code in columns], axis=1)
 
     def cut_of(column: int, threshold: float) -> Cut:
         feature, value = columns[column]
@@ -229,10 +180,10 @@ def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Fl
             code for code in range(domain.sizes[feature]) if (code if value is None else code == value) <= threshold
         )
 
-    return numbers, cut_of
+    return numbers.astype(np.float64), cut_of
 
 
-def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Floats, Callable[[int, float], Cut]]:
+def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Floats, CutOf]:
     """The paper's Algorithm 2: a random number from the interval of every value, which is as long as its share.
 
     The intervals lie in [0, 1], those of nominal values by falling frequency, those of levels in their order. A
@@ -247,7 +198,8 @@ def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Flo
         ends[order] = np.cumsum(shares[order])
         middles.append(ends - shares / 2)
         values = codes[:, column].astype(np.int64)
-        numbers[:, column] = middles[-1][values] + shares[values] / (2 * SIGMAS) * _truncated_normal(len(codes), rng)
+        normal = ndtri(rng.uniform(ndtr(-SIGMAS), ndtr(SIGMAS), len(codes)))
+        numbers[:, column] = middles[-1][values] + shares[values] / (2 * SIGMAS) * normal
 
     def cut_of(column: int, threshold: float) -> Cut:
         return column, frozenset(np.flatnonzero(middles[column] <= threshold).tolist())
@@ -255,20 +207,8 @@ def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Flo
     return numbers, cut_of
 
 
-def _truncated_normal(size: int, rng: np.random.Generator) -> Floats:
-    """Draws of a normal distribution that ends at three standard deviations."""
-    drawn: Floats = ndtri(rng.uniform(ndtr(-SIGMAS), ndtr(SIGMAS), size))
-    return drawn
-
-
 def _repeated(table: Table, rng: np.random.Generator) -> Codes:
     """Every row as often as its weight says, in random order: DET takes its folds from rows that follow each other."""
     if np.any(table.weights != np.floor(table.weights)) or table.n > MOST_ROWS:
         raise DataError("mlpack's DET knows rows and no weights: give it whole weights, 50 million in all at most.")
     return rng.permutation(np.repeat(table.codes, table.weights.astype(np.int64), axis=0))
-
-
-ENCODINGS: dict[str, Callable[..., tuple[Floats, Callable[[int, float], Cut]]]] = {
-    "one-hot": one_hot,
-    "sampled": sampled,
-}

@@ -7,6 +7,7 @@ They have the face of our estimators as far as a comparison needs it: ``fit``, `
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,34 +21,31 @@ from sparsedensity.ingest import Reading, encode, open_source, read_table
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.table import Floats, Table
 
-__all__ = ["ChowLiuTree", "ForestDensity", "IndependentColumns"]
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class ForestDensity(DensityMixin, BaseEstimator):
-    """A density in which every column depends on at most one other."""
+    """A density in which every column depends on at most one other.
+
+    Parameters
+    ----------
+    pseudocount
+        Added to every value of a column, for every value of the column it depends on.
+    kinds, bins, domain, missing, unknown
+        As in :class:`sparsedensity.estimators.DensityEstimator`.
+    """
 
     title: ClassVar[str]
 
-    domain_: Domain
-    forest_: Forest
-    n_features_in_: int
+    pseudocount: float = 1
+    kinds: Any = None
+    bins: Any = 10
+    domain: Domain | None = None
+    missing: Literal["category", "drop", "error"] = "category"
+    unknown: Literal["zero", "nearest", "error"] = "zero"
 
-    def __init__(
-        self,
-        *,
-        pseudocount: float = 1,
-        kinds: Any = None,
-        bins: Any = 10,
-        domain: Domain | None = None,
-        missing: Literal["category", "drop", "error"] = "category",
-        unknown: Literal["zero", "nearest", "error"] = "zero",
-    ) -> None:
-        self.pseudocount = pseudocount
-        self.kinds = kinds
-        self.bins = bins
-        self.domain = domain
-        self.missing = missing
-        self.unknown = unknown
+    domain_: Domain = field(init=False)
+    forest_: Forest = field(init=False)
+    n_features_in_: int = field(init=False)
 
     @abstractmethod
     def _learn(self, table: Table) -> Forest:
@@ -83,17 +81,8 @@ class ForestDensity(DensityMixin, BaseEstimator):
 
 
 class IndependentColumns(ForestDensity):
-    """Every column on its own: what you see column by column.
+    """Every column on its own: what you see column by column. Parameters as in :class:`ForestDensity`.
 
-    Parameters
-    ----------
-    pseudocount
-        Added to every value.
-    kinds, bins, domain, missing, unknown
-        As in :class:`sparsedensity.GreedyTree`.
-
-    Examples
-    --------
     >>> from sparsedensity import datasets
     >>> people = datasets.load("titanic")
     >>> model = IndependentColumns().fit(people)
@@ -111,17 +100,8 @@ class ChowLiuTree(ForestDensity):
     """Chow and Liu's tree of columns: of all networks in which a column has one parent, the most likely.
 
     A strong reference that nobody can read as a picture of the table: its tables hold a number for every pair of
-    linked values.
+    linked values. Parameters as in :class:`ForestDensity`.
 
-    Parameters
-    ----------
-    pseudocount
-        Added to every value of a column, for every value of the column it depends on.
-    kinds, bins, domain, missing, unknown
-        As in :class:`sparsedensity.GreedyTree`.
-
-    Examples
-    --------
     >>> from sparsedensity import datasets
     >>> people = datasets.load("titanic")
     >>> model = ChowLiuTree().fit(people)

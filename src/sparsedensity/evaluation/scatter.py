@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sparsedensity.report.axes import Axes, span
 from sparsedensity.report.shapes import Dot, Shape, Stroke, Text
@@ -17,6 +17,13 @@ ROW = 30.0
 LOWEST = 6.0
 """A method so many times further behind the best than the middle one would squeeze all others into one line."""
 COLOURS = ("bar", "other")
+FORMS: tuple[Any, ...] = (
+    (4.0,),
+    (2.0, (-4, 0, 4, 0), (0, -4, 0, 4)),
+    (2.0, (-3.5, -3.5, 3.5, 3.5), (-3.5, 3.5, 3.5, -3.5)),
+    (1.5, (-4, 3, 4, 3), (4, 3, 0, -4), (0, -4, -4, 3)),
+)
+"""A dot of a radius, or the width and the ends of strokes: an upright cross, a diagonal one, a triangle."""
 
 
 def scatter(evaluation: Evaluation) -> str:
@@ -24,7 +31,7 @@ def scatter(evaluation: Evaluation) -> str:
 
     A method far below all others is named and not drawn: it would squeeze them into one line.
     """
-    drawn = [method for method in evaluation.methods if _fits(evaluation, method)]
+    drawn = _drawn(evaluation)
     folds = [fold for method in drawn for fold in evaluation.of(method)]
     last = max(1, math.ceil(max((_log(fold.leaves) for fold in folds), default=1.0)))
     height = max(320.0, 78.0 + ROW * len(evaluation.methods))
@@ -44,27 +51,22 @@ def _log(leaves: float) -> float:
     return math.log10(max(leaves, 1))
 
 
-def _fits(evaluation: Evaluation, method: str) -> bool:
-    """Whether a method has a place in the picture: neither infinite nor so low that the others would be one line."""
-    summaries = {summary.method: summary for summary in evaluation.summaries()}
-    summary = summaries[method]
-    if not math.isfinite(summary.leaves) or not math.isfinite(summary.per_row):
-        return False
-    behind = sorted(-s.difference for s in summaries.values() if math.isfinite(s.difference))
-    return -summary.difference <= LOWEST * max(behind[len(behind) // 2], 1e-9) or len(behind) < 3
+def _drawn(evaluation: Evaluation) -> list[str]:
+    """The methods with a place in the picture: neither infinite nor so low that the others would be one line."""
+    summaries = evaluation.summaries()
+    behind = sorted(-summary.difference for summary in summaries if math.isfinite(summary.difference))
+    lowest = LOWEST * max(behind[len(behind) // 2], 1e-9) if len(behind) > 2 else math.inf
+    return [
+        summary.method
+        for summary in summaries
+        if math.isfinite(summary.leaves) and math.isfinite(summary.per_row) and -summary.difference <= lowest
+    ]
 
 
 def _mark(x: float, y: float, number: int) -> Iterator[Shape]:
     """One of eight marks: two colours and four forms, so that they are told apart without colours too."""
-    colour, form = COLOURS[number % 2], number // 2 % 4
-    if form == 0:
-        yield Dot(x, y, 4.0, colour)
-    if form == 1:
-        yield Stroke(x - 4, y, x + 4, y, colour, 2.0)
-        yield Stroke(x, y - 4, x, y + 4, colour, 2.0)
-    if form == 2:
-        yield Stroke(x - 3.5, y - 3.5, x + 3.5, y + 3.5, colour, 2.0)
-        yield Stroke(x - 3.5, y + 3.5, x + 3.5, y - 3.5, colour, 2.0)
-    if form == 3:
-        for (ax, ay), (bx, by) in (((-4, 3), (4, 3)), ((4, 3), (0, -4)), ((0, -4), (-4, 3))):
-            yield Stroke(x + ax, y + ay, x + bx, y + by, colour, 1.5)
+    colour, (width, *strokes) = COLOURS[number % 2], FORMS[number // 2 % 4]
+    if not strokes:
+        yield Dot(x, y, width, colour)
+    for ax, ay, bx, by in strokes:
+        yield Stroke(x + ax, y + ay, x + bx, y + by, colour, width)

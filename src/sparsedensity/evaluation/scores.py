@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsedensity.estimators.folds import standard_error
+from sparsedensity.report.text import table
 from sparsedensity.table import Floats
 
 if TYPE_CHECKING:
@@ -78,14 +80,9 @@ class Evaluation:
 
     def to_text(self) -> str:
         """One line per method: its size, its log-likelihood per held-out row, and how far that is from the best."""
-        heads = ["", "leaves", "per row", "+-", "to the best", "+-"]
-        rows = [heads, *map(_cells, self.summaries())]
-        first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join([f"{row[0]:<{first}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], others, strict=True))])
-            for row in rows
-        ]
-        return "\n".join(line.rstrip() for line in lines)
+        titles = ("leaves", "per row", "+-", "to the best", "+-")
+        rows = [(summary.method, _cells(summary)) for summary in self.summaries()]
+        return "\n".join(table(titles, rows, sys.maxsize))
 
     def to_svg(self) -> str:
         """Log-likelihood per row against the number of leaves, one point per method and fold."""
@@ -132,12 +129,6 @@ def size_in_words(leaves: float) -> str:
 
 
 def _cells(summary: Summary) -> list[str]:
-    best = summary.difference == 0
-    return [
-        summary.method,
-        size_in_words(summary.leaves),
-        f"{summary.per_row:.4f}",
-        f"{summary.error:.4f}",
-        "best" if best else f"{summary.difference:.4f}",
-        "" if best else f"{summary.difference_error:.4f}",
-    ]
+    behind = summary.difference, summary.difference_error
+    to_the_best = [f"{number:.4f}" for number in behind] if summary.difference else ["best", ""]
+    return [size_in_words(summary.leaves), f"{summary.per_row:.4f}", f"{summary.error:.4f}", *to_the_best]

@@ -10,6 +10,7 @@ from typing import TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 
 from sparsedensity.errors import ParameterError
+from sparsedensity.estimators.parameters import is_whole
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -24,7 +25,7 @@ def in_any_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: in
     >>> sorted(in_any_order(abs, [-1, -2], jobs=1))
     [1, 2]
     """
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0 or jobs < -1:
+    if not is_whole(jobs) or jobs == 0 or jobs < -1:
         raise ParameterError("jobs", jobs, "a whole number of 1 or more, or -1 for all cores")
     begin, left = time.perf_counter(), list(tasks)
     while left and (effective_n_jobs(jobs) == 1 or time.perf_counter() - begin < ALONE_SECONDS):

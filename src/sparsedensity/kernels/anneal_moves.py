@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import ONE, TWO, bare, kernel, part, record
 from sparsedensity.kernels.anneal_regions import divide_best, divide_blindly, group, study
 from sparsedensity.kernels.anneal_trees import cheapest, close, copy, features_change, split, teach
 from sparsedensity.kernels.belief import NOTHING
 
 EXPAND, SHRINK, REGROUP, MERGE, STRUCTURE, EXCHANGE, REBUILD = (np.int64(kind) for kind in range(7))
-KIND = np.dtype([("proposed", np.int64), ("accepted", np.int64), ("better", np.int64)])
+KIND = record("proposed accepted better")
 """The record of one kind of move: how many were proposed, accepted, and led to a new best tree."""
 NONE, ROOT = np.int64(-1), np.int64(0)
 
@@ -54,7 +54,7 @@ class Settings(NamedTuple):
     """Up to so many leaves, every move teaches the whole tree."""
 
 
-@inner
+@bare
 def remember(t, best, moves, kind):
     """Keep the tree if it is the best so far."""
     if t.state[0].score > best.state[0].score + 1e-9:
@@ -62,7 +62,7 @@ def remember(t, best, moves, kind):
         moves[kind].better += 1
 
 
-@inner
+@bare
 def keep_limit(s, t, limit, rng):
     """Back to the limit: close the cheapest splits, then make the best ones while they pay."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
@@ -83,12 +83,12 @@ def keep_limit(s, t, limit, rng):
         region = nodes[where].region
         f = s.regions[region].best
         study(s, region, rng)
-        divide_best(s, region, f, 2, min(s.belief.most_branches, limit + 1 - state.leaves), 0.0, rng)
+        divide_best(s, region, f, TWO, min(s.belief.most_branches, limit + 1 - state.leaves), 0.0, rng)
         if not split(s, t, where, f):
             return
 
 
-@inner
+@bare
 def drawn_feature(s, slot, shake, rng):
     """The feature that gains most after shaking the gains; -1 where nothing can be split."""
     best, which, values = NOTHING, NONE, s.allowed.shape[1]
@@ -101,13 +101,14 @@ def drawn_feature(s, slot, shake, rng):
     return which
 
 
-@inner
-def regrow(s, t, node, price, shake, trust, settings, rng):
+@part
+def regrow(s, t, node, going, settings, rng):
     """Split below a node while it pays: as the best known subtree does, or by shaken gains.
 
-    With `trust` above 0 the first split is mostly drawn, whatever it gains.
+    `going` is the price of a leaf, how much gains are shaken, and how often to trust what is known; with any trust the
+    first split is mostly drawn, whatever it gains.
     """
-    nodes, room = t.nodes, t.nodes.shape[0] // 2 - 16
+    nodes, room, (price, _, trust) = t.nodes, t.nodes.shape[0] // 2 - 16, going
     first = trust > 0.0 and rng.random() < settings.drawn
     nodes[0].stack = node
     m = 1
@@ -117,7 +118,7 @@ def regrow(s, t, node, price, shake, trust, settings, rng):
         region = nodes[leaf].region
         if t.state[0].leaves >= room or (s.regions[region].weight <= 0.0 and price >= 0.0):
             continue
-        f = chosen_division(s, region, leaf == node and first, price, shake, trust, settings, rng)
+        f = chosen_division(s, region, leaf == node and first, going, settings, rng)
         if f >= 0 and split(s, t, leaf, f):
             child = nodes[leaf].first
             while child >= 0:
@@ -126,10 +127,10 @@ def regrow(s, t, node, price, shake, trust, settings, rng):
                 child = nodes[child].next
 
 
-@inner
-def chosen_division(s, region, forced, price, shake, trust, settings, rng):
+@part
+def chosen_division(s, region, forced, going, settings, rng):
     """Label the values of a feature to split a region by; the feature, -1 for no split."""
-    slot, values = study(s, region, rng), s.allowed.shape[1]
+    slot, values, (price, shake, trust) = study(s, region, rng), s.allowed.shape[1], going
     own, known = s.regions[region], s.regions[region].known_leaves
     f = drawn_feature(s, slot, shake, rng)
     if f < 0:
@@ -145,7 +146,7 @@ def chosen_division(s, region, forced, price, shake, trust, settings, rng):
             s.desk.cells[value].label = np.int64(s.allowed[region, value]) - 1
     elif forced or s.counts[slot, values + f] > price - (1.0 - settings.slack) * abs(price):
         shaken = shake if rng.random() < settings.wild else 0.0
-        divide_best(s, region, f, 2, s.belief.most_branches, shaken, rng)
+        divide_best(s, region, f, TWO, s.belief.most_branches, shaken, rng)
     else:
         return NONE
     return f
@@ -173,7 +174,7 @@ def rebuild(s, t, spare, best, moves, settings, rng):
             return
 
 
-@inner
+@part
 def rebuild_once(s, t, settings, rng):
     """Remove one subtree and grow it again at the going price of a leaf."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
@@ -188,15 +189,15 @@ def rebuild_once(s, t, settings, rng):
     elif state.inner > 0:
         node = nodes[int(rng.random() * state.inner)].inner_at
     close(s, t, node)
-    regrow(s, t, node, price, settings.noise * rng.random() ** 2, trust, settings, rng)
+    regrow(s, t, node, (price, settings.noise * rng.random() ** 2, trust), settings, rng)
     if state.leaves <= settings.taught:
-        teach(s, t, ROOT, price, False)
-    teach(s, t, node, price, True)
+        teach(s, t, ROOT, price, NOTHING)
+    teach(s, t, node, price, 0.0)
     if limited or state.leaves > settings.limit:
         keep_limit(s, t, settings.limit, rng)
 
 
-@inner
+@bare
 def rearrange(s, t, node, settings, rng):
     """Label the values of a split as they are, but two children merged or one value moved."""
     cells, f, b = s.desk.cells, t.nodes[node].feature, t.nodes[node].children
@@ -217,7 +218,7 @@ def rearrange(s, t, node, settings, rng):
                 which -= 1
 
 
-@inner
+@part
 def drawn_move(t, settings, rng):
     """A kind of move and the node it changes."""
     nodes, state, quarter, turn = t.nodes, t.state[0], (1.0 - settings.structural) / 4.0, rng.random()
@@ -235,7 +236,7 @@ def drawn_move(t, settings, rng):
     return kind, node
 
 
-@inner
+@part
 def drawn_split(s, t, node, kind, settings, rng):
     """A new split of a node: its gain (NOTHING for none), feature, groups, and whether its labels are written."""
     region, values, most = t.nodes[node].region, s.allowed.shape[1], s.belief.most_branches
@@ -253,14 +254,14 @@ def drawn_split(s, t, node, kind, settings, rng):
         return NOTHING if abs(gain - t.nodes[node].worth) < 1e-9 else gain, f, b, True
     if most > 2:
         room = settings.limit + t.nodes[node].below - t.state[0].leaves
-        if divide_best(s, region, f, 2, min(most, room), 0.0, rng) == NOTHING:
+        if divide_best(s, region, f, TWO, min(most, room), 0.0, rng) == NOTHING:
             return NOTHING, f, 2, True
         gain, b = group(s, region, f)
         return gain, f, b, True
     return gain, f, 2, False
 
 
-@inner
+@part
 def exchanged(t, node, rng):
     """At the limit another split is closed in exchange: a drawn one above leaves, -1 if it cannot be."""
     other = t.nodes[int(rng.random() * t.state[0].inner)].inner_at
@@ -282,19 +283,19 @@ def anneal(s, t, best, moves, settings, rng):
         kind, node = drawn_move(t, settings, rng)
         leaves, delta, f, b, labelled, other = nodes[node].below, 0.0, NONE, 1, False, NONE
         if leaves > 1 and leaves == nodes[node].children:
-            delta += features_change(s, t, nodes[node].feature, -1)
+            delta += features_change(s, t, nodes[node].feature, -ONE)
         if kind != SHRINK and kind != STRUCTURE:
             gain, f, b, labelled = drawn_split(s, t, node, kind, settings, rng)
             if gain == NOTHING:
                 continue
-            delta = gain if kind == MERGE else delta + gain + features_change(s, t, f, 1)
+            delta = gain if kind == MERGE else delta + gain + features_change(s, t, f, ONE)
         room = settings.limit - (state.leaves + b - leaves)
         if room < 0 and kind == EXPAND and state.inner > 0:
             other = exchanged(t, node, rng)
             if other < 0:
                 continue
             kind, room = EXCHANGE, room + nodes[other].children - 1
-            delta += features_change(s, t, nodes[other].feature, -1) - nodes[other].gain
+            delta += features_change(s, t, nodes[other].feature, -ONE) - nodes[other].gain
             leaves += nodes[other].children - 1
         if room < 0:
             continue
@@ -310,7 +311,7 @@ def anneal(s, t, best, moves, settings, rng):
             return
 
 
-@inner
+@part
 def replace(s, t, node, f, other, labelled, rng):
     """Close what is below a node, and another split in exchange; then split the node, if a feature is given."""
     if other >= 0:
@@ -318,7 +319,7 @@ def replace(s, t, node, f, other, labelled, rng):
     close(s, t, node)
     if f >= 0:
         if not labelled:
-            divide_best(s, t.nodes[node].region, f, 2, s.belief.most_branches, 0.0, rng)
+            divide_best(s, t.nodes[node].region, f, TWO, s.belief.most_branches, 0.0, rng)
         split(s, t, node, f)
 
 

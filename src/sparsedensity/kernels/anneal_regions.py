@@ -7,41 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel
+from sparsedensity.kernels import TWO, bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
 from sparsedensity.kernels.divisions import MOST_GROUPS, Desk, Region, Wish, best_division, name_groups, split_gain
 
-REGION = np.dtype(
-    [
-        ("key", np.int64),
-        ("slot", np.int64),
-        ("origin", np.int64),
-        ("begin", np.int64),
-        ("length", np.int64),
-        ("best", np.int64),
-        ("known_leaves", np.int64),
-        ("known_feature", np.int64),
-        ("weight", np.float64),
-        ("term", np.float64),
-        ("best_gain", np.float64),
-        ("known_gain", np.float64),
-    ]
+REGION = record(
+    "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
 )
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
 gain of the best subtree known (0 leaves: none)."""
-USED = np.dtype(
-    [
-        ("regions", np.int64),
-        ("slots", np.int64),
-        ("rows", np.int64),
-        ("read", np.int64),
-        ("work", np.int64),
-        ("full", np.int64),
-        ("forgotten", np.int64),
-        ("paired", np.int64),
-    ]
-)
+USED = record("regions slots rows read work full forgotten paired")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; values read and work done since
 somebody looked; whether there is no room left; how often counts were forgotten; the region whose pairs are counted."""
 
@@ -79,14 +55,14 @@ class Walks(NamedTuple):
     """Other divisions that are considered at every step back."""
 
 
-@inner
+@part
 def counted(s, region):
     """A counted region as divisions read it."""
     own = s.regions[region]
     return Region(s.allowed[region], s.counts[own.slot], own.weight, own.term, s.pairs)
 
 
-@inner
+@bare
 def group(s, region, f):
     """The gain of splitting a counted region by the labels of feature f's values, the children taken as leaves.
 
@@ -101,7 +77,7 @@ def group(s, region, f):
     return split_gain(s.belief, s.space, s.desk, view, f, b), b
 
 
-@inner
+@bare
 def divide_best(s, region, f, least, most, shake, rng):
     """Label the values of f by the best division into so many groups, or a shaken one: its gain."""
     load_pairs(s, region)
@@ -112,7 +88,7 @@ def divide_best(s, region, f, least, most, shake, rng):
     return best_division(s.belief, s.space, s.desk, counted(s, region), f, wish, rng)
 
 
-@inner
+@bare
 def divide_blindly(s, region, f, rng):
     """Label the allowed values of f at random, in runs if it is ordered."""
     cells, feature, m, at = s.desk.cells, s.space.features[f], 0, 0
@@ -129,7 +105,7 @@ def divide_blindly(s, region, f, rng):
             cells[value].label = at
 
 
-@inner
+@bare
 def find(s, key):
     """Where the region with this key stands in the hash table, or the free place where it belongs."""
     last = s.table.size - 1
@@ -139,7 +115,7 @@ def find(s, key):
     return at
 
 
-@inner
+@bare
 def region_of(s, parent, f, name):
     """The region of a group that `group` found; made if it is new."""
     key = s.desk.cells[name].key
@@ -161,7 +137,7 @@ def region_of(s, parent, f, name):
     return region
 
 
-@inner
+@bare
 def forget(s):
     """Drop all counts and lists of rows but the root's; they are read again when they are asked for."""
     for region in range(1, s.used[0].regions):
@@ -170,7 +146,7 @@ def forget(s):
     s.used[0].forgotten += 1
 
 
-@inner
+@part
 def differing_features(s, region, above):
     """List on the desk the features in which a region allows less than one above it: how many."""
     many = 0
@@ -183,7 +159,7 @@ def differing_features(s, region, above):
     return many
 
 
-@inner
+@bare
 def count(s, region):
     """List the rows of a region from the list of the nearest region above it, and count them.
 
@@ -215,7 +191,7 @@ def count(s, region):
     return slot
 
 
-@inner
+@part
 def list_rows(s, region, span, many, goal):
     """List the rows of a span inside a region, and count those inside, or outside, in a slot; how many are inside."""
     (slot, to, counted_inside), features, found = goal, s.space.features, 0
@@ -289,7 +265,7 @@ def _load_pairs(s, region):
     return even if model_of(belief_in(s)) in EVEN else from_rows
 
 
-@inner
+@bare
 def study(s, region, rng):
     """The slot with a region's counts and best gains, counted and scored if nobody asked before."""
     slot, values, best = s.regions[region].slot, s.allowed.shape[1], 0
@@ -298,7 +274,7 @@ def study(s, region, rng):
     if slot < 0:
         slot = count(s, region)
     for f in range(s.codes.shape[1]):
-        s.counts[slot, values + f] = divide_best(s, region, f, 2, s.belief.most_branches, 0.0, rng)
+        s.counts[slot, values + f] = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
         if s.counts[slot, values + f] > s.counts[slot, values + best]:
             best = f
     s.regions[region].best, s.regions[region].best_gain = best, s.counts[slot, values + best]
@@ -306,7 +282,7 @@ def study(s, region, rng):
     return slot
 
 
-@inner
+@bare
 def learn(s, region, f, gain, leaves):
     """Remember a division of a region by the labels of feature f as the best known way to begin a subtree."""
     own = s.regions[region]
@@ -316,14 +292,14 @@ def learn(s, region, f, gain, leaves):
             s.allowed[region, value] = s.desk.cells[value].label + 1
 
 
-@inner
+@bare
 def consider(s, region, f, price):
     """Take a division by the labels of feature f, with what is known of its parts, as the best known one if it is.
 
     The gain of the best subtree depends on the region alone, so this is dynamic programming without a tree.
     """
     gain, b = group(s, region, f)
-    leaves, known = 0, s.regions[region].known_leaves
+    leaves, known = np.int64(0), s.regions[region].known_leaves
     if gain == NOTHING:
         return
     for name in range(b):
@@ -340,7 +316,7 @@ def consider(s, region, f, price):
         learn(s, region, f, gain, leaves)
 
 
-@inner
+@bare
 def divide(s, region, walks, rng):
     """Draw a division of a counted region: blind, or runs of a drawn number; its feature, -1 where there is none."""
     f = np.int64(rng.random() * s.codes.shape[1])
@@ -376,7 +352,7 @@ def explore(s, path, price, walks, rng):
         s.used[0].work += 500 * depth * (walks.studies + 2)
 
 
-@inner
+@part
 def walk_down(s, path, walks, rng):
     """Draw one division below the other and note them; how many."""
     depth, region, values = 0, np.int64(0), s.allowed.shape[1]

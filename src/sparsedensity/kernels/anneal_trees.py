@@ -4,42 +4,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner
+from sparsedensity.kernels import ONE, bare, part, record
 from sparsedensity.kernels.anneal_regions import group, learn, region_of
 from sparsedensity.kernels.belief import NOTHING
 
-NODE = np.dtype(
-    [
-        ("region", np.int64),
-        ("feature", np.int64),
-        ("first", np.int64),
-        ("next", np.int64),
-        ("parent", np.int64),
-        ("place", np.int64),
-        ("children", np.int64),
-        ("leafy", np.int64),
-        ("below", np.int64),
-        ("leaf_at", np.int64),
-        ("inner_at", np.int64),
-        ("stack", np.int64),
-        ("gain", np.float64),
-        ("worth", np.float64),
-    ]
-)
+NODE = record("region feature first next parent place children leafy below leaf_at inner_at stack", floats="gain worth")
 """A node: its region, the feature it splits on (-1: a leaf), its first child, next sibling and parent; its place in the
 list of leaves or of inner nodes; how many children it has, how many of them are leaves, and how many leaves are
 below it; the gain of its split, and that of its whole subtree. ``leaf_at``, ``inner_at`` and ``stack`` are lists of
 nodes that begin with node 0."""
-STATE = np.dtype(
-    [
-        ("leaves", np.int64),
-        ("inner", np.int64),
-        ("features", np.int64),
-        ("high", np.int64),
-        ("free", np.int64),
-        ("score", np.float64),
-    ]
-)
+STATE = record("leaves inner features high free", floats="score")
 """A whole tree: leaves, inner nodes and features in use; nodes ever used, the first free one; its log posterior."""
 
 
@@ -54,7 +28,7 @@ class Growing(NamedTuple):
     """How many splits there are on each feature."""
 
 
-@inner
+@bare
 def features_change(s, t, f, by):
     """What the prior of the features adds when one split on f is made (by = 1) or removed (by = -1)."""
     if s.belief.by_features.size == 0 or t.uses[f] != (1 if by < 0 else 0):
@@ -63,7 +37,7 @@ def features_change(s, t, f, by):
     return s.belief.by_features[d + by] - s.belief.by_features[d]
 
 
-@inner
+@bare
 def split(s, t, node, f):
     """Split a counted leaf by the labels of feature f's values. False: the labels make no split, or no room."""
     own, state, region = t.nodes[node], t.state[0], t.nodes[node].region
@@ -74,7 +48,7 @@ def split(s, t, node, f):
         s.used[0].full = 1
         return False
     by_leaves = s.belief.by_leaves
-    state.score += gain + features_change(s, t, f, 1) + by_leaves[state.leaves + b - 1] - by_leaves[state.leaves]
+    state.score += gain + features_change(s, t, f, ONE) + by_leaves[state.leaves + b - 1] - by_leaves[state.leaves]
     t.uses[f] += 1
     state.features += t.uses[f] == 1
     start, stop = s.space.features[f].start, s.space.features[f].stop
@@ -99,7 +73,7 @@ def split(s, t, node, f):
     return True
 
 
-@inner
+@part
 def add_leaf(s, t, parent, f, name, place, sibling):
     """A new leaf for one group of its parent's values; the first takes the parent's place in the list of leaves."""
     nodes, state = t.nodes, t.state[0]
@@ -121,7 +95,7 @@ def add_leaf(s, t, parent, f, name, place, sibling):
     return child
 
 
-@inner
+@bare
 def close(s, t, node):
     """Make a node a leaf: remove everything below it, deepest first."""
     nodes, at = t.nodes, node
@@ -136,12 +110,12 @@ def close(s, t, node):
         at = nodes[at].parent if at != node else node
 
 
-@inner
+@part
 def close_split(s, t, node):
     """Make a node whose children are all leaves a leaf itself."""
     nodes, own, state, by_leaves = t.nodes, t.nodes[node], t.state[0], s.belief.by_leaves
     change = by_leaves[state.leaves + 1 - own.children] - by_leaves[state.leaves]
-    state.score += features_change(s, t, own.feature, -1) + change - own.gain
+    state.score += features_change(s, t, own.feature, -ONE) + change - own.gain
     t.uses[own.feature] -= 1
     state.features -= t.uses[own.feature] == 0
     child = own.first
@@ -168,7 +142,7 @@ def close_split(s, t, node):
     own.below, own.worth = 1, 0.0
 
 
-@inner
+@bare
 def inner_below(t, node):
     """List the inner nodes of a subtree in the stack, parents before children; how many."""
     nodes, m, i = t.nodes, 0, 0
@@ -186,12 +160,12 @@ def inner_below(t, node):
     return m
 
 
-@inner
-def teach(s, t, node, price, pruning):
+@bare
+def teach(s, t, node, price, pruned):
     """Remember, for every region of a subtree, the best way to split it seen so far at this price per leaf.
 
     The gain of a subtree depends on its region alone, so what one tree learned serves every later one: this is
-    dynamic programming in the order in which the search meets the regions. With `pruning`, splits that do not pay are
+    dynamic programming in the order in which the search meets the regions. Splits worth no more than `pruned` are
     closed.
     """
     nodes = t.nodes
@@ -199,9 +173,9 @@ def teach(s, t, node, price, pruning):
         at = nodes[i].stack
         gain, leaves, region, f = nodes[at].worth, nodes[at].below, nodes[at].region, nodes[at].feature
         worth = gain - price * (leaves - 1)
+        if worth <= pruned:
+            close(s, t, at)
         if worth <= 0.0:
-            if pruning:
-                close(s, t, at)
             continue
         known = s.regions[region].known_leaves
         if known > 0 and worth <= s.regions[region].known_gain - price * (known - 1) + 1e-9:
@@ -212,7 +186,7 @@ def teach(s, t, node, price, pruning):
         learn(s, region, f, gain, leaves)
 
 
-@inner
+@bare
 def copy(t, to):
     """Overwrite one tree with another; nodes that neither ever used are left alone."""
     for i in range(max(t.state[0].high, to.state[0].high)):
@@ -224,7 +198,7 @@ def copy(t, to):
     to.state[0] = t.state[0]
 
 
-@inner
+@bare
 def cheapest(t):
     """The split above leaves only that loses least per leaf when it is closed: that loss and the node."""
     least, where = 1.0e300, np.int64(-1)

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel
+from sparsedensity.kernels import bare, by_type, inner, kernel, record
 
-FEATURE = np.dtype([("start", np.int64), ("stop", np.int64), ("ordered", np.int64), ("missing", np.int64)])
+FEATURE = record("start stop ordered missing")
 """A feature: the places of its values among all values, whether they have an order, the place of missing (or -1)."""
-VALUE = np.dtype([("measure", np.float64), ("key", np.int64)])
+VALUE = record("key", floats="measure")
 """A value: its measure, and a random number. The key of a region is the exclusive or of those of its values."""
-BRANCHES = np.dtype([("adds", np.float64), ("total", np.float64)])
+BRANCHES = record(floats="adds total")
 """What a split into b children adds, and the pseudocounts of all of them, as their parent's Dirichlet sees them."""
 
 
@@ -98,7 +98,7 @@ def model_of(belief: Any) -> type:
     return model
 
 
-@inner
+@bare
 def log_gamma(x):
     """Stirling's series, after shifting small arguments up; relative error below 1e-13."""
     shift = 1.0
@@ -125,7 +125,7 @@ def _head(belief, weight, b):
     return squared_error if model_of(belief) is SquaredError else dirichlet
 
 
-@inner
+@bare
 def evidence(belief, weight):
     """What the weight of a child adds to the gain of a split: lnG(n_c + a)."""
     if weight <= 0.0:

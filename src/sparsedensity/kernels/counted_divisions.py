@@ -4,13 +4,13 @@ There is no order of the values in which the best groups are runs, so one value 
 the other is separated from the rest, and values are exchanged while that pays.
 """
 
-from sparsedensity.kernels import inner
+from sparsedensity.kernels import bare
 from sparsedensity.kernels.belief import NOTHING, evidence, head, term
 
 MOST_SWEEPS = 10
 
 
-@inner
+@bare
 def counted_piece(belief, space, desk, region, f, label, least_weight):
     """What the child with a label adds to the gain of a split: its counts are sums of pair counts."""
     counts, allowed, cells, weight = desk.part[0], desk.part[1], desk.cells, 0.0
@@ -28,7 +28,7 @@ def counted_piece(belief, space, desk, region, f, label, least_weight):
     return evidence(belief, weight) + term(belief.leaf, counts, allowed, space)
 
 
-@inner
+@bare
 def grown_division(belief, space, desk, region, f, wish, rng):
     """The best division found by separating and exchanging: its gain; the labels are written."""
     (least, most, noise, least_weight), cells, m = wish, desk.cells, 0
@@ -52,14 +52,14 @@ def grown_division(belief, space, desk, region, f, wish, rng):
     return best
 
 
-@inner
+@bare
 def go_back(space, desk, f):
     """Take back the last separation, and the exchanges since."""
     for value in range(space.features[f].start, space.features[f].stop):
         desk.cells[value].label = desk.cells[value].before
 
 
-@inner
+@bare
 def separate(belief, space, desk, region, f, wish, rng):
     """Give a new label to the value, or the run, whose separation gains most: the change of the pieces."""
     (new, noise, least_weight), cells = wish, desk.cells
@@ -83,7 +83,7 @@ def separate(belief, space, desk, region, f, wish, rng):
     return best
 
 
-@inner
+@bare
 def relabel(space, desk, region, f, value, new):
     """Label a value, or the run that begins with it; False if nothing would be left with the old label."""
     cells, missing = desk.cells, space.features[f].missing
@@ -97,14 +97,14 @@ def relabel(space, desk, region, f, value, new):
     return left > 0
 
 
-@inner
+@bare
 def update_pieces(belief, space, desk, region, f, one, other):
     """Count the pieces of two labels anew."""
     desk.cells[one].piece = counted_piece(belief, space, desk, region, f, one, 0.0)
     desk.cells[other].piece = counted_piece(belief, space, desk, region, f, other, 0.0)
 
 
-@inner
+@bare
 def exchange(belief, space, desk, region, f, wish):
     """Move single values to other groups while that pays: the change of the pieces."""
     (b, least_weight), cells, total = wish, desk.cells, 0.0
@@ -131,7 +131,7 @@ def exchange(belief, space, desk, region, f, wish):
     return total
 
 
-@inner
+@bare
 def is_shared(space, desk, region, f, value):
     """Whether another allowed value has the same label."""
     for other in range(space.features[f].start, space.features[f].stop):

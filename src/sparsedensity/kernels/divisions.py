@@ -10,35 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import by_type, inner, kernel
+from sparsedensity.kernels import bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import counted_piece, grown_division
 
 MOST_GROUPS = 12
 """The most groups that a division is looked for with."""
 
-CELL = np.dtype(
-    [
-        ("label", np.int64),
-        ("order", np.int64),
-        ("name", np.int64),
-        ("before", np.int64),
-        ("key", np.int64),
-        ("density", np.float64),
-        ("weight", np.float64),
-        ("share", np.float64),
-        ("weight_before", np.float64),
-        ("measure_before", np.float64),
-        ("piece", np.float64),
-    ]
-)
+CELL = record("label order name before key", floats="density weight share weight_before measure_before piece")
 """A cell of a desk. By value: ``label``, the group it is put in, and ``density``. By place in an order: ``order``, the
 value, and what all values before it weigh and measure. By label: its ``name``, groups numbered by their first values.
 By name: the ``key``, ``weight`` and ``share`` of the volume of a group. While a
 division grows: ``piece`` by label, and ``before``, the label of a value before the change that is tried."""
 
 
-RUN = np.dtype([("sum", np.float64), ("back", np.int64)])
+RUN = record("back", floats="sum")
 """The best runs up to some place: their pieces together, and the place where the last run begins."""
 
 
@@ -84,7 +70,7 @@ class Wish(NamedTuple):
     """The least weight of a group that is not empty."""
 
 
-@inner
+@bare
 def name_groups(space, desk, region, f, key):
     """Number the labelled groups of feature f by their first values: how many, 0 if an ordered feature's are no runs.
 
@@ -157,7 +143,7 @@ def _best_division(belief, space, desk, region, f, wish, rng):
     return even if model_of(belief) in EVEN else counted
 
 
-@inner
+@bare
 def best_runs(belief, space, desk, region, f, wish, rng):
     """The best division into runs of sorted values, by a dynamic program over the number of groups."""
     m, extra, measure = sort_values(space, desk, region, f, wish, rng)
@@ -165,7 +151,11 @@ def best_runs(belief, space, desk, region, f, wish, rng):
     top = min(wish.most, m + extra, reach)
     if top < 2:
         return NOTHING
-    fill_sums(belief, space, desk, region, f, wish, (m, extra, top, measure), rng)
+    lost_weight, lost_measure = 0.0, 0.0
+    if extra:
+        lost = space.features[f].missing
+        lost_weight, lost_measure = region.counts[lost], space.values[lost].measure
+    fill_sums(belief, desk, wish, (m, top, measure), (extra, lost_weight, lost_measure), rng)
     best, b, at = NOTHING, 0, 2 * m + extra
     for k in range(min(wish.least, top), top + 1):
         gain = desk.runs[k, at].sum + head(belief, region.weight, k)
@@ -181,14 +171,14 @@ def best_runs(belief, space, desk, region, f, wish, rng):
     return best if b > 0 else NOTHING
 
 
-@inner
+@part
 def sort_values(space, desk, region, f, wish, rng):
     """Order the allowed values, nominal ones by (shaken) density; the missing value of an ordered feature stays apart.
 
     How many there are, whether missing is beside them (0 or 1), and the measure of all.
     """
     cells, ordered, missing = desk.cells, space.features[f].ordered > 0, space.features[f].missing
-    m, extra, measure = 0, 0, 0.0
+    m, extra, measure = np.int64(0), 0, 0.0
     for value in range(space.features[f].start, space.features[f].stop):
         if region.allowed[value] == 0:
             continue
@@ -211,7 +201,7 @@ def sort_values(space, desk, region, f, wish, rng):
     return m, extra, measure
 
 
-@inner
+@bare
 def sort_by_density(cells, m):
     """Sort values by density, densest first; of equals the lower value is first (Shell sort)."""
     gap = 1
@@ -231,12 +221,10 @@ def sort_by_density(cells, m):
         gap //= 3
 
 
-@inner
-def fill_sums(belief, space, desk, region, f, wish, shape, rng):
+@part
+def fill_sums(belief, desk, wish, shape, missing, rng):
     """The best k runs of the first j values, at runs[k, 2 j] without and at runs[k, 2 j + 1] with the missing value."""
-    (m, extra, top, measure), cells, runs = shape, desk.cells, desk.runs
-    lost_weight = region.counts[space.features[f].missing] if extra else 0.0
-    lost_measure = space.values[space.features[f].missing].measure if extra else 0.0
+    (m, top, measure), (extra, lost_weight, lost_measure), cells, runs = shape, missing, desk.cells, desk.runs
     for k in range(top + 1):
         for j in range(2 * m + 2):
             runs[k, j].sum = NOTHING
@@ -259,7 +247,7 @@ def fill_sums(belief, space, desk, region, f, wish, shape, rng):
                     take(runs, k, 2 * j + 1, 2 * i, joined)
 
 
-@inner
+@bare
 def run_piece(belief, weight, share, wish):
     """The piece of a run; none if it is neither empty nor large enough."""
     if weight > 0.0 and weight < wish.least_weight:
@@ -267,7 +255,7 @@ def run_piece(belief, weight, share, wish):
     return piece(belief, weight, share)
 
 
-@inner
+@bare
 def take(runs, k, at, before, gain):
     """Take a last run that is better than the best so far."""
     total = runs[k - 1, before].sum + gain

@@ -27,6 +27,19 @@ class Partings(NamedTuple):
     rest_size: np.ndarray
 
 
+class Terms(NamedTuple):
+    """What nodes add to a sum, for every region.
+
+    A region's entry in a table is what it adds as a child: its own best sum and `child`. What else its parent pays is
+    in `head`, by the number of its branches. Both depend on the weight alone, and `weight` is its place in them.
+    """
+
+    leaf: np.ndarray
+    weight: np.ndarray
+    head: np.ndarray
+    child: np.ndarray
+
+
 class Chains(NamedTuple):
     """The best division of a region along one feature into b = 2, 3, .. groups, kept as long as it is needed.
 
@@ -105,15 +118,12 @@ def best_by_leaves(leaf, partings, begin, end, table):
 
 
 @kernel
-def best_branches(leaf, price, partings, chains, weight, head, child, begin, end, value):
-    """The largest sum over nodes for the regions from begin to end, each with what it adds as a child.
-
-    `weight` is the place of a region's weight in `head` (what b groups of it cost) and `child`.
-    """
-    digit = digits_of(begin, partings)
-    for region in range(begin, end):
-        own = weight[region]
-        best = leaf[region] - price
+def best_branches(terms, price, partings, chains, span, value):
+    """The largest sum over nodes for the regions of a span, each with what it adds as a child."""
+    digit = digits_of(span[0], partings)
+    for region in range(span[0], span[1]):
+        own = terms.weight[region]
+        best = terms.leaf[region] - price
         for feature in range(digit.shape[0]):
             base = region - digit[feature] * partings.stride[feature]
             side = partings.side[feature] + digit[feature]
@@ -132,8 +142,8 @@ def best_branches(leaf, price, partings, chains, weight, head, child, begin, end
                     if total > chains.best[slot + groups]:
                         chains.best[slot + groups] = total
             for groups in range(2, size + 1):
-                best = max(best, chains.best[slot + groups] + head[own, groups])
-        value[region] = best + child[own]
+                best = max(best, chains.best[slot + groups] + terms.head[own, groups])
+        value[region] = best + terms.child[own]
         count_up(digit, partings)
 
 
@@ -187,16 +197,17 @@ def line_of(region, block, feature, blocks, partings):
 
 
 @kernel
-def best_shallow(leaf, price, blocks, partings, weight, head, child, below, begin, end, best, value):
-    """The largest sum over nodes with one level more than `below`, for the regions from begin to end."""
-    for region in range(begin, end):
+def best_shallow(terms, price, regions, below, span, best, value):
+    """The largest sum over nodes with one level more than `below`, for those of the regions in a span."""
+    blocks, partings = regions
+    for region in range(span[0], span[1]):
         block = np.searchsorted(blocks.begin, region, side="right") - 1
-        own = weight[region]
-        total = leaf[region] - price
+        own = terms.weight[region]
+        total = terms.leaf[region] - price
         for feature in range(blocks.extended.shape[1]):
             if partings.digits[feature] > 1:
                 base, step, digit = line_of(region, block, feature, blocks, partings)
                 line_chains(below, base, step, partings, feature, digit, best)
                 for groups in range(2, partings.size[partings.side[feature] + digit] + 1):
-                    total = max(total, best[digit, groups] + head[own, groups])
-        value[region] = total + child[own]
+                    total = max(total, best[digit, groups] + terms.head[own, groups])
+        value[region] = total + terms.child[own]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner
+from sparsedensity.kernels import bare
 
 RUN = np.dtype([(name, np.int64) for name in ("feature", "first", "last", "start", "end", "after")], align=True)
 """A condition: the run first..last of all values, among those of its feature, start..end - 1. The first condition on a
@@ -29,13 +29,13 @@ class BoxPool(NamedTuple):
     used: np.void
 
 
-@inner
+@bare
 def allows(mask, value):
     """Whether a box allows a value."""
     return (mask[value >> 6] >> np.uint64(value & 63)) & np.uint64(1) != 0
 
 
-@inner
+@bare
 def meets(conditions, mask, rule):
     """Whether a box and a rule have points in common."""
     for k in range(rule.shape[0]):
@@ -49,7 +49,7 @@ def meets(conditions, mask, rule):
     return True
 
 
-@inner
+@bare
 def apart(conditions, rule, other):
     """Whether no point obeys both of two rules."""
     for i in range(rule.shape[0]):
@@ -60,7 +60,7 @@ def apart(conditions, rule, other):
     return False
 
 
-@inner
+@bare
 def measure_sides(conditions, mask, condition):
     """The measures of a box's values of one feature, in a condition's run and out of it."""
     inside, outside = 0.0, 0.0
@@ -74,7 +74,7 @@ def measure_sides(conditions, mask, condition):
     return inside, outside
 
 
-@inner
+@bare
 def add_box(conditions, pool, box, rule, inside, volume):
     """A new box: an old one inside the first few conditions of a rule and outside the one after, if there is one."""
     new = pool.used.boxes
@@ -91,7 +91,7 @@ def add_box(conditions, pool, box, rule, inside, volume):
     return new
 
 
-@inner
+@bare
 def take_boxes(conditions, pool, before, rule, taken, after):
     """Cut boxes along the conditions of a rule; those it takes are kept if there is an array for them.
 
@@ -121,7 +121,7 @@ def take_boxes(conditions, pool, before, rule, taken, after):
     return volume, n_taken, left
 
 
-@inner
+@bare
 def volumes_beside(conditions, pool, boxes, rule):
     """The volume of some boxes inside a rule and outside of it."""
     inner_volume, outer_volume = 0.0, 0.0
@@ -140,7 +140,7 @@ def volumes_beside(conditions, pool, boxes, rule):
     return inner_volume, outer_volume
 
 
-@inner
+@bare
 def volume_of(pool, boxes):
     """The volume of some boxes."""
     total = 0.0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import bare, kernel, part
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
 from sparsedensity.kernels.list_state import copy_rules, is_rule, shift_rule
@@ -48,7 +48,7 @@ class LookScratch(NamedTuple):
     best: np.void
 
 
-@inner
+@part
 def lay_out_box(conditions, mask, up_to):
     """The share of a box up to every value of each feature."""
     c = np.int64(0)
@@ -62,7 +62,7 @@ def lay_out_box(conditions, mask, up_to):
         c = conditions.run[c].after
 
 
-@inner
+@part
 def lay_out(task, memory, scratch, first):
     """Lay out the leaves from a place on: their boxes, and the share of each box up to every value."""
     state, pool, count = memory.state, memory.pool, 0
@@ -78,20 +78,20 @@ def lay_out(task, memory, scratch, first):
     scratch.begin[state.now.n + 1] = count
 
 
-@inner
+@part
 def narrow(task, state, scratch, first, depth):
     """Add the condition at a depth to those above: the rows, and weight and volume of every leaf, that are left."""
     condition = scratch.path[depth]
     run, more = task.conditions.run[condition], task.rows.obey[condition]
+    before, last, cut = run.first - 1, run.last, run.first > run.start
     above, below = scratch.rows[depth], scratch.rows[depth + 1]
     for w in range(more.shape[0]):
         below[w] = above[w] & more[w]
-    cut = run.first > run.start
     for j in range(first, state.now.n + 1):
         volume, weight = 0.0, 0.0
         if scratch.volume[depth, j] > 0:
             for b in range(scratch.begin[j], scratch.begin[j + 1]):
-                share = scratch.up_to[run.last, b] - (scratch.up_to[run.first - 1, b] if cut else 0.0)
+                share = scratch.up_to[last, b] - (scratch.up_to[before, b] if cut else 0.0)
                 part = scratch.parts[depth, b] * share
                 scratch.parts[depth + 1, b] = part
                 volume += part
@@ -100,7 +100,7 @@ def narrow(task, state, scratch, first, depth):
         scratch.weight[depth + 1, j], scratch.volume[depth + 1, j] = weight, volume
 
 
-@inner
+@part
 def best_place(task, state, scratch, wanted, size):
     """Where an antecedent of so many conditions adds most to the evidence, and how much."""
     weight, volume, later, best, place = 0.0, 0.0, 0.0, -np.inf, -1
@@ -121,7 +121,7 @@ def best_place(task, state, scratch, wanted, size):
     return best, place
 
 
-@inner
+@bare
 def is_used(state, rule):
     """Whether a list has a rule already."""
     for j in range(state.now.n):
@@ -130,7 +130,7 @@ def is_used(state, rule):
     return False
 
 
-@inner
+@part
 def consider(task, memory, scratch, wanted, size, price, rng):
     """Put the antecedent of the path at the end of the draft if it is the best so far; whether it takes anything."""
     state, draft, best = memory.state, memory.draft, scratch.best
@@ -148,8 +148,8 @@ def consider(task, memory, scratch, wanted, size, price, rng):
     return place >= 0
 
 
-@kernel
-def best_insertion(task, memory, scratch, wanted, rng):
+@bare
+def find_insertion(task, memory, scratch, wanted, rng):
     """The list with the antecedent that gains most, at its best place, as a draft; the gain, and the place or -1."""
     state, draft, terms, path, best = memory.state, memory.draft, task.terms, scratch.path, scratch.best
     n, runs = state.now.n, task.conditions.run
@@ -176,3 +176,9 @@ def best_insertion(task, memory, scratch, wanted, rng):
     if best.place >= 0:
         shift_rule(draft, n, best.place)
     return best.gain, best.place
+
+
+@kernel
+def best_insertion(task, memory, scratch, wanted, rng):
+    """Find the best insertion."""
+    return find_insertion(task, memory, scratch, wanted, rng)

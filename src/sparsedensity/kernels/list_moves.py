@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import bare, kernel, part
 from sparsedensity.kernels.list_rows import take_rows, weight_of
 from sparsedensity.kernels.list_state import adopt, copy_rules, is_rule, shift_rule, swap_rules
 from sparsedensity.kernels.list_terms import log_prior
@@ -21,7 +21,7 @@ class ListSchedule(NamedTuple):
     limit: int
 
 
-@inner
+@bare
 def sort_rule(rule):
     """Put the conditions of a rule in order."""
     for i in range(1, rule.shape[0]):
@@ -33,7 +33,7 @@ def sort_rule(rule):
         rule[j] = condition
 
 
-@inner
+@bare
 def repeats_feature(conditions, rule):
     """Whether two conditions of a sorted rule are on one feature."""
     for i in range(1, rule.shape[0]):
@@ -42,13 +42,13 @@ def repeats_feature(conditions, rule):
     return False
 
 
-@inner
+@bare
 def draw_below(rng, n):
     """A whole number from 0 to n - 1."""
     return min(np.int64(rng.random() * n), n - 1)
 
 
-@inner
+@bare
 def draw_antecedent(task, draft, place, rng):
     """Draw an antecedent into the draft."""
     draws, mark, size = task.draws, rng.random(), 1
@@ -70,7 +70,7 @@ def draw_antecedent(task, draft, place, rng):
             return
 
 
-@inner
+@bare
 def change_condition(task, draft, place, rng):
     """Put another condition in the place of one; whether the rule is still an antecedent."""
     rule = draft.rule[place, : draft.size[place]]
@@ -80,11 +80,11 @@ def change_condition(task, draft, place, rng):
         return False
     if task.draws.least <= 0:
         return True
-    take_rows(task.rows, task.rows.everything, rule, draft.rows[0], draft.rows[1])
+    take_rows(task.rows.obey, task.rows.everything, rule, draft.rows[0], draft.rows[1])
     return weight_of(task.rows, draft.rows[0]) >= task.draws.least
 
 
-@inner
+@bare
 def stands_twice(draft, place, n):
     """Whether the rule at a place stands elsewhere in the draft too."""
     rule = draft.rule[place, : draft.size[place]]
@@ -94,13 +94,13 @@ def stands_twice(draft, place, n):
     return False
 
 
-@inner
+@bare
 def no_change(n):
     """The change of a draft that cannot be."""
     return ListChange(0, 0, -1, -1, False, n, 0.0)
 
 
-@inner
+@part
 def add_rule(task, draft, n, rng):
     """Insert an antecedent at any place."""
     place = draw_below(rng, n + 1)
@@ -112,7 +112,7 @@ def add_rule(task, draft, n, rng):
     return ListChange(place, n + 1, place, -1, False, n + 1, log_ratio)
 
 
-@inner
+@part
 def remove_rule(task, draft, n, place):
     """Take out a rule."""
     log_ratio = task.draws.of_size[draft.size[place]].log_share
@@ -120,7 +120,7 @@ def remove_rule(task, draft, n, place):
     return ListChange(place, n + 1, -1, -1, True, n - 1, log_ratio)
 
 
-@inner
+@part
 def replace_rule(task, draft, n, place, whole, rng):
     """Put another rule in the place of one: any antecedent, or the same with one other condition."""
     of_size, before = task.draws.of_size, draft.size[place]
@@ -134,7 +134,7 @@ def replace_rule(task, draft, n, place, whole, rng):
     return ListChange(place, n + 1, place, -1, True, n, log_ratio)
 
 
-@inner
+@part
 def reorder(draft, n, place, swap, rng):
     """Let two rules trade places, or move one of them to the place of the other."""
     if n == 1:
@@ -152,10 +152,10 @@ def reorder(draft, n, place, swap, rng):
     return ListChange(low, high, low, high, False, n, 0.0)
 
 
-@inner
-def propose(task, memory, limit, rng):
+@bare
+def propose(task, state, draft, limit, rng):
     """Change a copy of the list at random."""
-    state, draft, recipe, n = memory.state, memory.draft, task.recipe, memory.state.now.n
+    recipe, n = task.recipe, state.now.n
     copy_rules(state.rule, state.size, draft.rule, draft.size, n)
     mark = rng.random()
     if mark < recipe.add:
@@ -170,7 +170,7 @@ def propose(task, memory, limit, rng):
     return reorder(draft, n, place, mark < recipe.swap, rng)
 
 
-@inner
+@bare
 def is_taken(more_prior, more_evidence, log_ratio, temperature, rng):
     """Metropolis-Hastings.
 
@@ -184,18 +184,25 @@ def is_taken(more_prior, more_evidence, log_ratio, temperature, rng):
     return rng.random() < math.exp(min(change, 0.0))
 
 
-@kernel
-def walk(task, memory, schedule, trace, rng):
+@bare
+def wander(task, memory, schedule, trace, rng):
     """Propose and accept; the log posterior is noted at even steps."""
-    now, draft, proposals = memory.state.now, memory.draft, schedule.proposals
+    state, pool, draft, archive = memory.state, memory.pool, memory.draft, memory.archive
+    now, proposals = state.now, schedule.proposals
     for t in range(proposals):
-        change = propose(task, memory, schedule.limit, rng)
+        change = propose(task, state, draft, schedule.limit, rng)
         if change.hi > 0:
             more_prior = log_prior(task.terms, draft.size[: change.n], draft.unused) - now.log_prior
-            more_evidence = weigh(task, memory, change) - now.log_evidence
+            more_evidence = weigh(task, state, pool, draft, change) - now.log_evidence
             temperature = schedule.hot * (schedule.cold / schedule.hot) ** (t / proposals)
             if is_taken(more_prior, more_evidence, change.log_ratio, temperature, rng):
-                adopt(task, memory, change.lo, change.n)
+                adopt(task, state, pool, draft, archive, change.lo, change.n)
         note = (t + 1) * trace.shape[0] // proposals
         if note > t * trace.shape[0] // proposals:
             trace[note - 1] = now.log_prior + now.log_evidence
+
+
+@kernel
+def walk(task, memory, schedule, trace, rng):
+    """Wander."""
+    wander(task, memory, schedule, trace, rng)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import bare, kernel, part
 from sparsedensity.kernels.list_rows import copy_words, lowest
 from sparsedensity.kernels.list_terms import fit, leaf_term, length_term, surplus
 
@@ -77,6 +77,8 @@ class CellScratch(NamedTuple):
     """(2, bins + 1) the best sums of the first bins, for one number of groups and the next."""
     grouped: np.ndarray
     """(groups) the best sum of all bins for each number of groups."""
+    idle: np.ndarray
+    """(sizes) how many rules nothing is left for."""
 
 
 class Growing(NamedTuple):
@@ -99,7 +101,7 @@ class Offered(NamedTuple):
     rule: int
 
 
-@inner
+@bare
 def gather(cells, left, scratch):
     """Weight and volume of every cell of a set, by density, the unoccupied as one; how many, and their sums."""
     n, weight, volume = np.int64(0), 0.0, 0.0
@@ -118,7 +120,7 @@ def gather(cells, left, scratch):
     return n, weight, volume
 
 
-@inner
+@bare
 def put_into_bins(n, scratch):
     """Put the cells, by density, into bins if there are many, each with its sum of n ln (n / V) apart; how many."""
     bins = min(n, np.int64(scratch.apart.shape[0]))
@@ -132,7 +134,7 @@ def put_into_bins(n, scratch):
     return bins
 
 
-@inner
+@bare
 def best_runs(bins, most, skip, scratch):
     """What the sum of n ln (n / V) over 1..most groups of cells cannot exceed, into `grouped`.
 
@@ -155,14 +157,14 @@ def best_runs(bins, most, skip, scratch):
         scratch.grouped[k] = runs[k % 2, bins]
 
 
-@inner
+@bare
 def prize(growing, rules, use, weight, further):
     """The most that so many further rules and their leaves add, but for the sum of n ln (n / V)."""
     more = growing.uses.future[use, further] + length_term(growing.terms, rules + further)
     return more + surplus(growing.terms, weight, further + 1)
 
 
-@inner
+@bare
 def most_to_come(growing, rules, use, weight, n, short):
     """The most that further rules and the else can add to a prefix that is worth `short` less than the best list.
 
@@ -189,14 +191,7 @@ def most_to_come(growing, rules, use, weight, n, short):
     return most
 
 
-@kernel
-def weigh_leaf(growing, left):
-    """What a set of cells adds as a leaf."""
-    _, weight, volume = gather(growing.cells, left, growing.scratch)
-    return leaf_term(growing.terms, weight, volume)
-
-
-@kernel
+@bare
 def weigh_rest(growing, left, rules, use, short):
     """What a set of cells adds to a prefix as its else, and the most that it adds with further rules."""
     n, weight, volume = gather(growing.cells, left, growing.scratch)
@@ -204,7 +199,7 @@ def weigh_rest(growing, left, rules, use, short):
     return last, most_to_come(growing, rules, use, weight, n, short)
 
 
-@inner
+@bare
 def same(left, other):
     """Whether two sets of cells are the same."""
     for w in range(left.shape[0]):
@@ -213,7 +208,7 @@ def same(left, other):
     return True
 
 
-@inner
+@bare
 def slot_of(layer, left, use):
     """The slot of a state, or the free slot where it would be."""
     code = np.uint64(use + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -236,7 +231,7 @@ def find_slots(layer):
         layer.slot[slot_of(layer, layer.left[at], layer.state[at].use)] = at
 
 
-@inner
+@bare
 def offer(growing, layer, offered):
     """Offer a prefix to its layer, which keeps it if it may lead to the best list."""
     left, leader, value = growing.scratch.left, growing.leader, offered.value
@@ -261,11 +256,12 @@ def offer(growing, layer, offered):
         leader.at = at
 
 
-@inner
-def extend_state(growing, layer, longer, rules, at, idle):
-    """Extend a state by every rule; those that nothing is left for are counted in `idle`, and one of a size will do."""
+@part
+def extend_state(growing, layer, longer, rules, at):
+    """Extend a state by every rule; of those of a size that nothing is left for, one will do."""
     cells, scratch, left, state = growing.cells, growing.scratch, layer.left[at], layer.state[at]
-    following = growing.uses.rules[state.use]
+    following, idle = growing.uses.rules[state.use], scratch.idle
+    idle[:] = 0
     for rule in range(cells.size.shape[0]):
         size = cells.size[rule]
         for w in range(left.shape[0]):
@@ -285,14 +281,31 @@ def extend_state(growing, layer, longer, rules, at, idle):
             offer(growing, longer, Offered(rules, following[size].after, value, at, -1 - size))
 
 
-@kernel
-def extend(growing, layer, longer, rules, begin, end):
+@bare
+def extend_states(growing, layer, longer, rules, begin, end):
     """Extend the states from begin to end of a layer by one rule, as long as the next has room; where it stopped."""
-    idle = np.zeros(growing.uses.rules.shape[1], np.int64)
     for at in range(begin, end):
-        if longer.size.states + growing.cells.size.shape[0] + idle.shape[0] > longer.state.shape[0]:
+        if longer.size.states + growing.cells.size.shape[0] + growing.scratch.idle.shape[0] > longer.state.shape[0]:
             return at
         if layer.state[at].value + layer.state[at].more > growing.leader.threshold:
-            idle[:] = 0
-            extend_state(growing, layer, longer, rules, at, idle)
+            extend_state(growing, layer, longer, rules, at)
     return end
+
+
+@kernel
+def extend(growing, layer, longer, rules, begin, end):
+    """Extend some states."""
+    return extend_states(growing, layer, longer, rules, begin, end)
+
+
+@kernel
+def term_of(growing, left):
+    """What a set of cells adds as a leaf."""
+    _, weight, volume = gather(growing.cells, left, growing.scratch)
+    return leaf_term(growing.terms, weight, volume)
+
+
+@kernel
+def terms_of_rest(growing, left, rules, use, short):
+    """Weigh the rest."""
+    return weigh_rest(growing, left, rules, use, short)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import bare, kernel
 
 ALIKE = np.dtype([("begin", np.int64), ("end", np.int64), ("weight", np.float64)], align=True)
 """A run of words, and the weight of each of its rows."""
@@ -25,38 +25,38 @@ class RowBits(NamedTuple):
     """The words whose rows differ in weight."""
 
 
-@inner
+@bare
 def ones(word):
     """How many bits of a word are set (the compiler knows this as one instruction)."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@inner
+@bare
 def lowest(word):
     """The place of the lowest bit that is set."""
-    return ones((word & (~word + np.uint64(1))) - np.uint64(1))
+    return np.int64(ones((word & (~word + np.uint64(1))) - np.uint64(1)))
 
 
-@inner
+@bare
 def copy_words(source, target):
     """Copy a set of rows."""
     for w in range(source.shape[0]):
         target[w] = source[w]
 
 
-@inner
+@bare
 def count_common(bits, more):
     """How many bits two sets have in common."""
     count = np.int64(0)
     for w in range(bits.shape[0]):
-        count += ones(bits[w] & more[w])
+        count += np.int64(ones(bits[w] & more[w]))
     return count
 
 
-@inner
+@bare
 def weight_of_both(rows, bits, more):
     """The weight of the rows in two sets: by counting if rows weigh alike, one by one otherwise."""
     total = 0.0
@@ -72,35 +72,40 @@ def weight_of_both(rows, bits, more):
     return total
 
 
-@inner
+@bare
 def weight_of(rows, bits):
     """The weight of a set of rows."""
     return weight_of_both(rows, bits, bits)
 
 
-@inner
-def take_rows(rows, before, rule, taken, after):
+@bare
+def take_rows(obey, before, rule, taken, after):
     """Divide rows into those a rule takes and those it leaves (into `after`, which may be `before`)."""
-    first, last = rows.obey[rule[0]], rows.obey[rule[-1]]
+    first, last = obey[rule[0]], obey[rule[-1]]
     for w in range(before.shape[0]):
         here = before[w]
         both = here & first[w] & last[w]
         taken[w] = both
         after[w] = here & ~both
     for k in range(1, rule.shape[0] - 1):
-        more = rows.obey[rule[k]]
+        more = obey[rule[k]]
         for w in range(before.shape[0]):
             after[w] |= taken[w] & ~more[w]
             taken[w] &= more[w]
 
 
-@kernel
-def supports(rows, antecedents, out):
+@bare
+def weigh_antecedents(rows, antecedents, obey, out):
     """The weight of the rows that obey each of some antecedents of one size."""
-    obey = np.empty_like(rows.everything)
     for i in range(antecedents.shape[0]):
         for w in range(obey.shape[0]):
             obey[w] = rows.obey[antecedents[i, 0], w]
             for k in range(1, antecedents.shape[1]):
                 obey[w] &= rows.obey[antecedents[i, k], w]
         out[i] = weight_of(rows, obey)
+
+
+@kernel
+def supports(rows, antecedents, out):
+    """Weigh some antecedents."""
+    weigh_antecedents(rows, antecedents, np.empty_like(rows.everything), out)

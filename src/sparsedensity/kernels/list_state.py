@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import bare, kernel, part
 from sparsedensity.kernels.list_boxes import BoxPool, Conditions, take_boxes, volume_of
 from sparsedensity.kernels.list_rows import RowBits, copy_words, take_rows, weight_of
 from sparsedensity.kernels.list_terms import leaf_term, log_prior
@@ -117,7 +117,7 @@ class ListMemory(NamedTuple):
     archive: ListArchive
 
 
-@inner
+@bare
 def copy_rules(rule, size, to_rule, to_size, n):
     """Copy the first n rules."""
     for j in range(n):
@@ -126,7 +126,7 @@ def copy_rules(rule, size, to_rule, to_size, n):
             to_rule[j, k] = rule[j, k]
 
 
-@inner
+@bare
 def swap_rules(one, i, other, j):
     """Let two rules trade places."""
     one.size[i], other.size[j] = other.size[j], one.size[i]
@@ -134,7 +134,7 @@ def swap_rules(one, i, other, j):
         one.rule[i, k], other.rule[j, k] = other.rule[j, k], one.rule[i, k]
 
 
-@inner
+@bare
 def shift_rule(draft, source, target):
     """Move one rule; those between close up."""
     step = 1 if source < target else -1
@@ -142,7 +142,7 @@ def shift_rule(draft, source, target):
         swap_rules(draft, j, draft, j + step)
 
 
-@inner
+@bare
 def is_rule(rule, other):
     """Whether two rules have the same conditions."""
     if rule.shape[0] != other.shape[0]:
@@ -153,11 +153,11 @@ def is_rule(rule, other):
     return True
 
 
-@inner
+@part
 def pass_rule(task, state, pool, j):
     """Let a rule take from the rows and boxes that reach it; False if the boxes find no room."""
     here, rule = state.at[j], state.rule[j, : state.size[j]]
-    take_rows(task.rows, state.rest[j], rule, state.leaf[j], state.rest[j + 1])
+    take_rows(task.rows.obey, state.rest[j], rule, state.leaf[j], state.rest[j + 1])
     here.volume, here.n_leaf, left = take_boxes(
         task.conditions, pool, state.rest_boxes[j, : here.n_rest], rule, state.leaf_boxes[j], state.rest_boxes[j + 1]
     )
@@ -165,7 +165,7 @@ def pass_rule(task, state, pool, j):
     return left >= 0
 
 
-@inner
+@part
 def fill_else(state, pool):
     """What no rule takes is the else's."""
     n = state.now.n
@@ -176,10 +176,10 @@ def fill_else(state, pool):
     copy_words(state.rest[n], state.leaf[n])
 
 
-@inner
-def follow(task, memory, begin):
+@part
+def follow(task, state, pool, unused, begin):
     """Let the rows and boxes that reach a place run through the rules from there; False if boxes find no room."""
-    state, pool, n = memory.state, memory.pool, memory.state.now.n
+    n = state.now.n
     pool.used.boxes = state.at[begin].boxes
     for j in range(begin, n):
         if not pass_rule(task, state, pool, j):
@@ -192,23 +192,22 @@ def follow(task, memory, begin):
             here.weight = weight_of(task.rows, state.leaf[j])
             here.term = leaf_term(task.terms, here.weight, here.volume)
         evidence += here.term
-    state.now.log_prior, state.now.log_evidence = log_prior(task.terms, state.size[:n], memory.draft.unused), evidence
+    state.now.log_prior, state.now.log_evidence = log_prior(task.terms, state.size[:n], unused), evidence
     return evidence > -np.inf
 
 
-@kernel
-def adopt(task, memory, begin, n):
+@bare
+def adopt(task, state, pool, draft, archive, begin, n):
     """Make the draft, which differs from a place on, the list; False if boxes find no room.
 
     It is remembered if it is the best of its length.
     """
-    state, archive = memory.state, memory.archive
     old, aim, tries, followed = state.now.n, n, 0, False
     while not followed:  # if the draft finds no room, the old list does
         for j in range(begin, max(n, old)):
-            swap_rules(state, j, memory.draft, j)
+            swap_rules(state, j, draft, j)
         state.now.n = aim
-        followed = follow(task, memory, begin)
+        followed = follow(task, state, pool, draft.unused, begin)
         aim, tries = old, tries + 1
     if tries > 1:
         return False
@@ -217,3 +216,9 @@ def adopt(task, memory, begin, n):
         archive.score[n] = score
         copy_rules(state.rule, state.size, archive.rule[n], archive.size[n], n)
     return True
+
+
+@kernel
+def adopt_draft(task, memory, begin, n):
+    """Adopt."""
+    return adopt(task, memory.state, memory.pool, memory.draft, memory.archive, begin, n)

@@ -4,28 +4,28 @@ import math
 
 import numpy as np
 
-from sparsedensity.kernels import inner, kernel
+from sparsedensity.kernels import bare, kernel
 
 
-@inner
+@bare
 def leaf_term(terms, weight, volume):
     """lnG(n_l + a) - lnG(a) - n_l ln V_l; minus infinity if the volume of some rows is too small to tell from 0."""
     if weight <= 0:
         return 0.0
     if volume <= 0:
         return -np.inf
-    if terms.log_gamma.shape[0] > 1:
-        return terms.log_gamma[np.int64(weight)] - terms.log_gamma[0] - weight * math.log(volume)
-    return math.lgamma(weight + terms.pseudocount) - terms.log_gamma[0] - weight * math.log(volume)
+    if terms.of_weight.shape[0] > 1:
+        return terms.of_weight[np.int64(weight)] - weight * math.log(volume)
+    return math.lgamma(weight + terms.pseudocount) - terms.log_gamma - weight * math.log(volume)
 
 
-@inner
+@bare
 def length_term(terms, rules):
     """What the number of rules alone adds to the log posterior."""
     return terms.of_length[rules].log_prior + terms.of_length[rules].log_evidence
 
 
-@inner
+@bare
 def log_available(terms, unused):
     """Ln of the sum of the rates of the sizes that still have an unused antecedent."""
     total = 0.0
@@ -35,7 +35,7 @@ def log_available(terms, unused):
     return math.log(total) if total > 0 else 0.0
 
 
-@inner
+@bare
 def log_prior(terms, sizes, unused):
     """The log prior of a list whose rules have these sizes; what is unused after it stays in `unused`."""
     for c in range(unused.shape[0]):
@@ -51,13 +51,13 @@ def log_prior(terms, sizes, unused):
     return total
 
 
-@inner
+@bare
 def fit(weight, volume):
     """What a leaf would add if its density were known: n ln (n / V)."""
     return weight * math.log(weight / volume) if weight > 0 else 0.0
 
 
-@inner
+@bare
 def surplus(terms, weight, leaves):
     """The most by which so many leaves can exceed their sum of n ln (n / V).
 

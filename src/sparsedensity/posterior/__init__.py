@@ -7,8 +7,6 @@ every leaf's probability, and an interval for it.
 from sparsedensity.kernels.belief import Uniform, leaf_model
 from sparsedensity.posterior.base import Posterior
 from sparsedensity.posterior.branch_sparse import BranchSparse
-from sparsedensity.posterior.draw_list import draw_list
-from sparsedensity.posterior.draw_tree import draw_tree
 from sparsedensity.posterior.histogram import FullHistogram
 from sparsedensity.posterior.leaf_sparse import LeafSparse
 from sparsedensity.posterior.rule_list import SparseRules, antecedents_by_size
@@ -23,7 +21,5 @@ __all__ = [
     "TreePosterior",
     "Uniform",
     "antecedents_by_size",
-    "draw_list",
-    "draw_tree",
     "leaf_model",
 ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln
 
 from sparsedensity.errors import ParameterError
 from sparsedensity.table import Floats
+
+LONG_TABLE = 100_000
 
 
 class PriorBound(NamedTuple):
@@ -50,6 +54,11 @@ def check_share(name: str, value: float) -> None:
     """Refuse a number that is not strictly between 0 and 1."""
     if not (_is_number(value) and 0 < value < 1):
         raise ParameterError(name, value, "a number between 0 and 1, both excluded")
+
+
+def log_gammas(x: NDArray[Any]) -> Floats:
+    """Ln Gamma; in tables of a usual length as the C library rounds it, so that a seed keeps its tree."""
+    return gammaln(x) if len(x) > LONG_TABLE else np.array([math.lgamma(value) for value in x.tolist()])
 
 
 def log_volume_terms(weights: Floats, log_volumes: Floats) -> float:

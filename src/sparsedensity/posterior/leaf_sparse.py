@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from sparsedensity.domain import Domain
-from sparsedensity.posterior.base import PriorBound, beta_intervals, check_positive, mean_log_probabilities
+from sparsedensity.posterior.base import PriorBound, beta_intervals, check_positive, log_gammas, mean_log_probabilities
 from sparsedensity.posterior.trees import UNIFORM, Numbers, TreePosterior
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats
@@ -35,13 +34,13 @@ class LeafSparse(TreePosterior):
 
     def log_prior(self, leaves: Numbers) -> Floats:
         """Ln Poisson(K; lambda)."""
-        log: Floats = -self.expected_leaves + leaves * math.log(self.expected_leaves) - gammaln(leaves + 1)
+        log: Floats = -self.expected_leaves + leaves * math.log(self.expected_leaves) - log_gammas(leaves + 1.0)
         return log
 
     def by_leaves(self, leaves: Numbers, n: float) -> Floats:
         """Ln Poisson(K) + lnG(K a) - lnG(n + K a)."""
         a = self.pseudocount
-        heads: Floats = self.log_prior(leaves) + gammaln(leaves * a) - gammaln(n + leaves * a)
+        heads: Floats = self.log_prior(leaves) + log_gammas(leaves * float(a)) - log_gammas(n + leaves * a)
         return heads
 
     def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:

@@ -44,9 +44,11 @@ class ListTerms(NamedTuple):
     """For every number of rules from 0 on, what it alone adds to the log prior and to the log evidence."""
     of_size: NDArray[Any]
     """For every number of conditions from 0 on, the log rate of the size and how many antecedents have it."""
-    log_gamma: Floats
-    """lnG(w + a) for the whole weights w from 0 on; at least for 0."""
+    of_weight: Floats
+    """lnG(w + a) - lnG(a) for the whole weights w from 0 on; at least for 0."""
     pseudocount: float
+    log_gamma: float
+    """lnG(a)."""
 
 
 class ListPosterior(Posterior, Protocol):
@@ -154,7 +156,8 @@ class SparseRules:
         of_length["log_evidence"] -= self._log_dropped(leaves)
         of_size["log_rate"] = _log_poisson(np.arange(len(of_size)), self.expected_conditions)
         of_size["antecedents"][1:] = self.antecedents
-        return ListTerms(of_length, of_size, gammaln(np.arange(most_weight + 1) + a), a)
+        of_weight: Floats = gammaln(np.arange(most_weight + 1) + a) - math.lgamma(a)
+        return ListTerms(of_length, of_size, of_weight, a, math.lgamma(a))
 
     def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
         """The empty list, and the best length, each rule for free; a dropped Dirichlet constant is given back."""

@@ -32,8 +32,7 @@ def upper_bound(problem: Problem[Any]) -> float | None:
     if likelihood is None or not problem.posterior.bounded:
         return None
     bound = problem.posterior.best_log_prior(problem.domain, most_leaves(problem))
-    alone = float(bound.one_leaf + problem.one_leaf_term())
-    return alone if most_leaves(problem) == 1 else max(alone, likelihood + bound.others)
+    return float(max(bound.one_leaf + problem.one_leaf_term(), likelihood + bound.others))
 
 
 def log_likelihood_of_rows(engine: Engine) -> float | None:

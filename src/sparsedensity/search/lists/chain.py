@@ -107,7 +107,7 @@ class ListChain:
 
     def _adopt(self, begin: int, n: int) -> bool:
         """Make the draft, which differs from a place on, the list; False if there is no room."""
-        return bool(list_state.adopt(self.task, self.memory, begin, n))
+        return bool(list_state.adopt_draft(self.task, self.memory, begin, n))
 
     def anneal(self, temperature: float, proposals: int) -> None:
         """Leave out some rules and grow others instead; keep that as a Metropolis step would; then walk."""

@@ -84,13 +84,13 @@ def uses_of(terms: ListTerms) -> kernels.Uses:
 
 def _log_steps(terms: ListTerms, unused: NDArray[np.int64]) -> Floats:
     """What a rule of each size adds to the log prior."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         steps = log_available_sizes(terms.of_size["log_rate"][1:], unused) - np.log(np.maximum(unused, 0))
     return np.where(unused > 0, steps, -np.inf)
 
 
-def scratch_for(cells: kernels.ListCells) -> kernels.CellScratch:
-    """Scratch to weigh a set of these cells."""
+def scratch_for(cells: kernels.ListCells, sizes: int) -> kernels.CellScratch:
+    """Scratch to weigh a set of these cells, with rules of so many sizes."""
     most = len(cells.weight) + 1
     return kernels.CellScratch(
         left=np.empty_like(all_cells(cells)),
@@ -99,6 +99,7 @@ def scratch_for(cells: kernels.ListCells) -> kernels.CellScratch:
         apart=np.empty(MOST_BINS),
         runs=np.empty((2, MOST_BINS + 1)),
         grouped=np.empty(MOST_GROUPS),
+        idle=np.empty(sizes, np.int64),
     )
 
 

@@ -180,7 +180,7 @@ class ListListing:
     def _child(self, prefix: Prefix, leaf: Leaf, number: int, part: Bits) -> Iterator[tuple[Leaf, Prefix]]:
         following = self.arrays.uses.rules[prefix.use, leaf[1]]
         if following["after"] >= 0:
-            value = prefix.value + float(following["step"]) + kernels.weigh_leaf(self.arrays, part)
+            value = prefix.value + float(following["step"]) + kernels.term_of(self.arrays, part)
             yield leaf, Prefix(value, int(following["after"]), prefix.left & ~part, (*prefix.numbers, number))
 
     def _leads_on(self, prefix: Prefix, rules: int) -> bool:
@@ -189,5 +189,5 @@ class ListListing:
 
     def _rest(self, prefix: Prefix, rules: int) -> tuple[float, float]:
         """What the else adds to a prefix, and the most that it adds with further rules."""
-        last, more = kernels.weigh_rest(self.arrays, prefix.left, rules, prefix.use, self.least - prefix.value)
+        last, more = kernels.terms_of_rest(self.arrays, prefix.left, rules, prefix.use, self.least - prefix.value)
         return last, more

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from sparsedensity.kernels import exact as kernels
@@ -109,30 +108,19 @@ class LeafCounts:
         return Plan(region, feature, (self.plan(one, share), self.plan(other, leaves - share)))
 
 
-class Terms(NamedTuple):
-    """What nodes add to a sum, for every region.
-
-    A region's entry in a table is what it adds as a child: its own best sum and `child`. What else its parent pays is
-    in `head`, by the number of its branches. Both depend on the weight alone, and `weight` is its place in them.
-    """
-
-    leaf: Floats
-    weight: NDArray[np.int32]
-    head: Floats
-    child: Floats
-
-
-def node_terms(problem: AnyProblem, weights: Floats, leaf: Floats) -> Terms:
+def node_terms(problem: AnyProblem, weights: Floats, leaf: Floats) -> kernels.Terms:
     """The terms of a posterior, given those of its leaf model; if only leaves matter, splits add nothing."""
     posterior, widest = problem.posterior, max(problem.domain.sizes)
     if posterior.only_leaves:
         nothing = np.zeros((1, widest + 1))
-        return Terms(leaf + posterior.leaf_evidence(weights), np.zeros(len(weights), np.int32), nothing, np.zeros(1))
+        return kernels.Terms(
+            leaf + posterior.leaf_evidence(weights), np.zeros(len(weights), np.int32), nothing, np.zeros(1)
+        )
     distinct, of = np.unique(weights, return_inverse=True)
     groups = np.arange(2, widest + 1)
     head = np.zeros((len(distinct), widest + 1))
     head[:, 2:] = posterior.by_branches(groups) - gammaln(distinct[:, None] + posterior.totals(groups))
-    return Terms(leaf, of.astype(np.int32), head, gammaln(distinct + posterior.pseudocount))
+    return kernels.Terms(leaf, of.astype(np.int32), head, gammaln(distinct + posterior.pseudocount))
 
 
 class NodeTables(ABC):
@@ -140,7 +128,7 @@ class NodeTables(ABC):
 
     lattice: Any
     price: float
-    terms: Terms
+    terms: kernels.Terms
 
     @abstractmethod
     def own(self, region: int) -> float:
@@ -198,20 +186,9 @@ class BranchTables(NodeTables):
 
     def solve(self, price: float) -> Iterator[int]:
         """One pass over all regions."""
-        self.price, terms, chains = math.nan, self.terms, _chains(self.lattice)
+        self.price, chains = math.nan, _chains(self.lattice)
         for begin, end in blocks(self.lattice):
-            kernels.best_branches(
-                terms.leaf,
-                price,
-                self.lattice.partings,
-                chains,
-                terms.weight,
-                terms.head,
-                terms.child,
-                begin,
-                end,
-                self.value,
-            )
+            kernels.best_branches(self.terms, price, self.lattice.partings, chains, (begin, end), self.value)
             yield int(end - begin)
         self.price = price
 

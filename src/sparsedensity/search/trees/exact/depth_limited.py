@@ -240,20 +240,8 @@ class ShallowTables(NodeTables):
         for below, value in itertools.pairwise(self.values):
             for begin in range(0, len(value), length):
                 end = min(begin + length, len(value))
-                kernels.best_shallow(
-                    terms.leaf,
-                    price,
-                    lattice.blocks,
-                    lattice.partings,
-                    terms.weight,
-                    terms.head,
-                    terms.child,
-                    below,
-                    np.int64(begin),
-                    np.int64(end),
-                    best,
-                    value,
-                )
+                span = np.int64(begin), np.int64(end)
+                kernels.best_shallow(terms, price, (lattice.blocks, lattice.partings), below, span, best, value)
                 yield end - begin
         self.price = price
 

@@ -1,18 +1,20 @@
-"""Which search learns a tree: a proof, annealing, or growing and pruning; and from where it starts."""
+"""What the two sparse trees share: how they are searched, by a proof, by annealing, or by growing and pruning."""
 
 from __future__ import annotations
 
+import sys
 import time
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.learner import Learned, Learner
+from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
-from sparsedensity.estimators.progress import say
+from sparsedensity.estimators.paths import held_rows
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.posterior import Posterior
@@ -34,24 +36,59 @@ FOLD_EFFORT = 0.25
 STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
-@dataclass(frozen=True)
-class TreeLearner(Learner):
-    """Learns the tree that a posterior likes best."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseTree(DensityEstimator):
+    """The tree that a posterior likes best.
 
-    belief: Posterior
-    max_leaves: int | None
-    search: str
-    depth: int | None
-    iterations: int | None
-    restarts: int
-    cooling: Any
-    time_limit: float | None
-    warm_start_from: Any
-    random_state: Any
-    n_jobs: int | None
-    progress: bool
+    Parameters
+    ----------
+    pseudocount
+        Added to every leaf or branch (alpha), any number above 0.
+    max_leaves
+        The most leaves, a limit the search optimises under; ``None`` for no limit.
+    search
+        ``"exact"`` proves the best tree, ``"anneal"`` searches by simulated annealing and rebuilding, ``"greedy"``
+        grows and prunes. ``"auto"`` proves if an estimate says seconds, else it anneals; ``search_`` says which.
+    depth
+        The best tree of at most so many levels, proven; feasible on wide tables too.
+    iterations
+        Proposals of each restart; by default as many as the size of the table calls for.
+    restarts
+        How many searches run side by side, by different recipes, before the best tree is polished.
+    cooling
+        How the temperature falls: ``"geometric"`` or ``"linear"``.
+    time_limit
+        Seconds after which the search stops with the best so far.
+    warm_start_from
+        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
+        second restart starts from the root.
+    random_state
+        The same number gives the same tree, whatever ``n_jobs`` is.
+    density, kinds, bins, domain, missing, unknown, n_jobs, progress
+        As in :class:`DensityEstimator`.
+    """
 
-    def __post_init__(self) -> None:
+    unit = "leaves"
+
+    pseudocount: float = 2
+    max_leaves: int | None = 100
+    search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
+    depth: int | None = None
+    iterations: int | None = None
+    restarts: int = 4
+    cooling: Literal["geometric", "linear"] = "geometric"
+    time_limit: float | None = None
+    warm_start_from: Any = None
+    random_state: Any = 0
+
+    @abstractmethod
+    def belief(self) -> Posterior:
+        """What is believed, on any domain."""
+
+    def check_parameters(self) -> None:
+        """Refuse invalid parameters before any row is read."""
+        super().check_parameters()
+        self.belief()
         check_word("search", self.search, SEARCHES)
         check_word("cooling", self.cooling, COOLINGS)
         check_limit("depth", self.depth)
@@ -64,13 +101,27 @@ class TreeLearner(Learner):
         check_seed(self.random_state)
 
     def posterior(self, domain: Domain) -> Posterior:
-        """What is believed, on any domain."""
-        return self.belief
+        """What is believed before any row is seen."""
+        return self.belief()
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> Learned:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
+        """The trees whose log posterior is within some nats of the best: the set of good models.
+
+        Trees with the same leaves are one; if the posterior tells them apart by their splits, those that differ in
+        the order of children only. Works only if the best tree can be proven; beyond ``at_most`` the answer says that
+        there are more.
+
+        >>> from sparsedensity import LeafSparseTree, datasets
+        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=3))
+        5 within 3 nats of the optimum
+        """
+        self.check_parameters()
+        return near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+
+    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Search as the parameter says; ``"auto"`` proves if an estimate says seconds, and else anneals."""
         problem = self._problem(engine)
-        return Learned(self.belief, self._search(problem, self._given_start(engine.domain), watch))
+        return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
 
     def learn_fold(self, engine: MemoryEngine) -> Found:
         """The best trees of all sizes, from a short search."""
@@ -92,12 +143,8 @@ class TreeLearner(Learner):
         others = self._anneal(self._problem(engine), tree, [], effort=FOLD_EFFORT).archive
         return {**others, tree.n_leaves: tree}
 
-    def near_optimal(self, engine: MemoryEngine, within: float, at_most: int) -> NearOptimal:
-        """The trees whose log posterior is within some nats of the best."""
-        return near_optimal(self._problem(engine), within, at_most, depth=self.depth)
-
     def _problem(self, engine: MemoryEngine) -> AnyProblem:
-        return Problem(engine, self.belief, self.max_leaves)
+        return Problem(engine, self.belief(), self.max_leaves)
 
     def _search(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
         if self.search == "greedy":
@@ -118,18 +165,13 @@ class TreeLearner(Learner):
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES:
             return self._grow(problem, watch)
-        if not is_compiled(anneal_moves.rebuild):
-            say(self.progress, "compiling the search: once for this machine, about half a minute")
+        if self.progress and not is_compiled(anneal_moves.rebuild):
+            sys.stderr.write("compiling the search: once for this machine, about half a minute\n")
+        starts, jobs, seconds = self._starts(problem, start), jobs_of(self.n_jobs), self.time_limit
         search = Anneal(
-            restarts=self.restarts,
-            iterations=self.iterations,
-            cooling=self.cooling,
-            starts=self._starts(problem, start),
-            effort=effort,
-            jobs=jobs_of(self.n_jobs),
-            seconds=self.time_limit,
+            self.restarts, self.iterations, self.cooling, starts=starts, effort=effort, jobs=jobs, seconds=seconds
         )
-        budget, rng = Budget(seconds=self.time_limit), generator(self.random_state)
+        budget, rng = Budget(seconds=seconds), generator(self.random_state)
         return run(search, problem, budget=budget, rng=rng, watch=watch)
 
     def _prove(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
@@ -143,7 +185,7 @@ class TreeLearner(Learner):
         return run(Exact(warm, anytime=True, depth=self.depth), problem, budget=Budget(seconds=left), watch=watch)
 
     def _grow(self, problem: AnyProblem, watch: list[Watch]) -> Found:
-        return grow_greedily(problem, Budget(seconds=self.time_limit), watch)
+        return run(Greedy(), problem, budget=Budget(seconds=self.time_limit), watch=watch)
 
     def _given_start(self, domain: Domain) -> Tree | None:
         """The tree of the model that was given to start from."""
@@ -161,8 +203,3 @@ class TreeLearner(Learner):
             assert isinstance(grown, Tree)
             return (grown,)
         return () if start is None else (start,)
-
-
-def grow_greedily(problem: AnyProblem, budget: Budget, watch: list[Watch]) -> Found:
-    """Grow and prune."""
-    return run(Greedy(), problem, budget=budget, watch=watch)
