@@ -47,11 +47,15 @@ def page_data(report: Report) -> str:
 def _leaves(structure: Structure, leaves: tuple[Leaf, ...]) -> list[dict[str, Any]]:
     conditions = [conditions_in_words(structure, leaf.number) for leaf in leaves]
     if sum(len(text) for texts in conditions for text in texts) > MOST_TEXT:
-        more = [words.counted(len(texts) - FEW_CONDITIONS, "more condition", "more conditions") for texts in conditions]
-        conditions = [
-            (*texts[:FEW_CONDITIONS], rest)[: len(texts)] for texts, rest in zip(conditions, more, strict=True)
-        ]
+        conditions = [_first(texts) for texts in conditions]
     return [_leaf_in_words(leaf, texts) for leaf, texts in zip(leaves, conditions, strict=True)]
+
+
+def _first(conditions: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(conditions) - FEW_CONDITIONS
+    if more <= 0:
+        return conditions
+    return (*conditions[:FEW_CONDITIONS], words.counted(more, "more condition", "more conditions"))
 
 
 def _leaf_in_words(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
