@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -146,9 +146,7 @@ class Feature:
     def edges(self) -> NDArray[np.float64]:
         """The bin edges of a continuous feature, lowest first."""
         bins = [value for value in self.known if isinstance(value, Bin)]
-        if not bins:
-            return np.empty(0)
-        return np.array([b.low for b in bins] + [bins[-1].high])
+        return np.array([b.low for b in bins] + [b.high for b in bins[-1:]])
 
     def code(self, value: object) -> int:
         """The code of one label.
@@ -175,17 +173,14 @@ class Domain:
     """
 
     features: tuple[Feature, ...]
-    _index: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
-        names = [feature.name for feature in self.features]
-        if not names:
+        if not self.features:
             raise DataError("A domain needs at least one feature.")
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
             raise DataError(f"Two columns are called {twice[0]!r}. Rename one of them.")
-        object.__setattr__(self, "_index", {name: i for i, name in enumerate(names)})
 
     @classmethod
     def infer(
@@ -202,9 +197,9 @@ class Domain:
         >>> Domain.infer([{"sex": "male", "age": 31.5}, {"sex": "female", "age": 2.0}], bins=2).sizes
         (2, 2)
         """
-        from sparsedensity.ingest import infer_domain  # the one door for frames lies above this room
+        from sparsedensity.ingest import Reading, infer_domain  # the one door for frames lies above this room
 
-        return infer_domain(X, kinds=kinds, bins=bins, missing=missing, sample_weight=sample_weight)
+        return infer_domain(X, Reading(kinds, bins, None, missing), sample_weight)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -229,6 +224,10 @@ class Domain:
     def names(self) -> tuple[str, ...]:
         """The columns, in order."""
         return tuple(feature.name for feature in self.features)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

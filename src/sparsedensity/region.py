@@ -32,20 +32,12 @@ class Region:
 
     def log_volume(self, domain: Domain) -> float:
         """The natural log of the volume; minus infinity if a feature allows nothing."""
-        sides = [
-            math.fsum(feature.measures[code] for code in codes)
-            for feature, codes in zip(domain, self.allowed, strict=True)
-        ]
+        sides = self._sides(domain)
         return math.fsum(map(math.log, sides)) if all(sides) else -math.inf
 
     def volume(self, domain: Domain) -> float:
         """The volume; infinite if it does not fit a float (then use :meth:`log_volume`)."""
-        if not all(self.allowed):
-            return 0.0
-        return math.prod(
-            math.fsum(feature.measures[code] for code in codes)
-            for feature, codes in zip(domain, self.allowed, strict=True)
-        )
+        return math.prod(self._sides(domain)) if all(self.allowed) else 0.0
 
     def mask(self, domain: Domain) -> NDArray[np.bool_]:
         """One truth value for every value of the domain, feature after feature."""
@@ -53,3 +45,7 @@ class Region:
         for start, codes in zip(domain.starts, self.allowed, strict=False):
             mask[[int(start) + code for code in codes]] = True
         return mask
+
+    def _sides(self, domain: Domain) -> list[float]:
+        sides = zip(domain, self.allowed, strict=True)
+        return [math.fsum(feature.measures[code] for code in codes) for feature, codes in sides]

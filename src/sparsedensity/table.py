@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,9 @@ class Table:
     @classmethod
     def of(cls, domain: Domain, codes: Codes, weights: Floats | None = None) -> Table:
         """Collapse equal rows and add up their weights."""
-        from sparsedensity.kernels import rows as row_kernels  # the compiler takes long to load
-
         codes = np.ascontiguousarray(codes, domain.code_type)
         group = np.empty(len(codes), np.uint32)
-        first = row_kernels.group_rows(codes, _free_slots(len(codes)), group)
+        first = _kernels().group_rows(codes, _free_slots(len(codes)), group)
         summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64)
         return cls(domain, codes if len(first) == len(codes) else codes[first], summed)
 
@@ -58,26 +57,27 @@ class RowIndex:
     """Finds rows of codes among the distinct rows of a table."""
 
     def __init__(self, codes: Codes) -> None:
-        from sparsedensity.kernels import rows as row_kernels
-
         self.codes = np.ascontiguousarray(codes)
         self.slots = _free_slots(len(codes))
-        row_kernels.index_rows(self.codes, self.slots)
+        _kernels().index_rows(self.codes, self.slots)
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
         """The position of each row, or -1 if it is not there."""
-        from sparsedensity.kernels import rows as row_kernels
-
         found = np.empty(len(codes), np.int64)
         codes = np.ascontiguousarray(codes, self.codes.dtype)
-        row_kernels.find_rows(self.slots, self.codes, codes, found)
+        _kernels().find_rows(self.slots, self.codes, codes, found)
         return found
 
 
 def _free_slots(rows: int) -> NDArray[np.uint32]:
     """An empty hash table, at most half full when all rows are in it; its size is a power of two."""
-    from sparsedensity.kernels import rows as row_kernels
-
-    if rows >= row_kernels.FREE:
+    free = _kernels().FREE
+    if rows >= free:
         raise DataError(f"The table has {rows:,} rows; at most 4 billion fit into memory here.")
-    return np.full(1 << max(4, (2 * rows - 1).bit_length()), row_kernels.FREE, np.uint32)
+    return np.full(1 << max(4, (2 * rows - 1).bit_length()), free, np.uint32)
+
+
+def _kernels() -> ModuleType:
+    from sparsedensity.kernels import rows  # the compiler takes long to load
+
+    return rows

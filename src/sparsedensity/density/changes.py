@@ -35,9 +35,12 @@ def best_changes(
     best = floors.copy()
     changes: list[BestChange | None] = [None] * len(codes)
     for feature in range(len(domain)) if features is None else features:
-        rows_at_once = max(1, CODES_AT_ONCE // (len(domain) * domain.sizes[feature]))
+        values = np.arange(domain.sizes[feature])
+        rows_at_once = max(1, CODES_AT_ONCE // (len(domain) * len(values)))
         for begin in range(0, len(codes), rows_at_once):
-            leaves = _leaves_after(density, codes[begin : begin + rows_at_once], feature)
+            changed = np.repeat(codes[begin : begin + rows_at_once], len(values), axis=0)
+            changed[:, feature] = np.resize(values, len(changed))
+            leaves = density.leaf_numbers(changed).reshape(-1, len(values))
             logs = density.log_densities[leaves]
             highest = logs.max(axis=1)
             for row in np.flatnonzero(highest > best[begin : begin + rows_at_once] + TIE).tolist():
@@ -45,11 +48,3 @@ def best_changes(
                 changes[begin + row] = BestChange(feature, tuple(equal.tolist()), int(leaves[row, equal[0]]))
                 best[begin + row] = highest[row]
     return changes
-
-
-def _leaves_after(density: Density, codes: Codes, feature: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """The leaf of every row for every value that one feature could take."""
-    size = density.structure.domain.sizes[feature]
-    changed = np.repeat(codes, size, axis=0)
-    changed[:, feature] = np.tile(np.arange(size), len(codes))
-    return density.leaf_numbers(changed).reshape(len(codes), size)

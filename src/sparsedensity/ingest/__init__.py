@@ -51,17 +51,9 @@ class Reading:
         check_bins(self.bins)
 
 
-def infer_domain(
-    X: Any,
-    *,
-    kinds: Mapping[str, Any] | None = None,
-    bins: Any = 10,
-    missing: Literal["category", "drop", "error"] = "category",
-    sample_weight: Any = None,
-) -> Domain:
+def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
     """The domain of a table."""
     source = open_source(X)
-    reading = Reading(kinds, bins, None, missing)
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)
     return _infer(source, reading, weights, _rows_to_use(source, reading, weights))

@@ -16,6 +16,7 @@ from sparsedensity.errors import DataError
 from sparsedensity.ingest.files import MISSING, PARQUET_ENDINGS, csv_error, read_file, sniff
 
 ROWS = 1 << 17
+TRUTH = {"true": True, "false": False}
 
 
 def read_batches(path: str | Path, domain: Domain, rows: int = ROWS) -> Iterator[pl.DataFrame]:
@@ -47,28 +48,14 @@ def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Serie
     if str in kinds or not kinds:
         return column
     if bool in kinds:
-        return _booleans(column)
-    text = column.str.strip_chars()
-    return _numbers(text.str.replace(",", ".", literal=True) if decimal_comma else text)
-
-
-def _booleans(column: pl.Series) -> pl.Series:
-    truth = {"true": True, "false": False}
-    read = column.str.to_lowercase().replace_strict(truth, default=None, return_dtype=pl.Boolean)
-    return _checked(column, read, "true or false")
-
-
-def _numbers(column: pl.Series) -> pl.Series:
-    """Whole numbers if all are, else numbers."""
-    whole = column.cast(pl.Int64, strict=False)
-    if whole.null_count() == column.null_count():
-        return whole
-    return _checked(column, column.cast(pl.Float64, strict=False), "a number")
-
-
-def _checked(text: pl.Series, read: pl.Series, what: str) -> pl.Series:
-    """Refuse a value that could not be read."""
-    if read.null_count() > text.null_count():
-        bad = text.filter(read.is_null() & text.is_not_null())[0]
-        raise DataError(f"{text.name!r} holds {bad!r}, but {what} is expected. Correct it, or leave out such rows.")
+        what, read = "true or false", column.str.to_lowercase().replace_strict(TRUTH, default=None)
+    else:
+        what, column = "a number", column.str.strip_chars()
+        column = column.str.replace(",", ".", literal=True) if decimal_comma else column
+        read = column.cast(pl.Int64, strict=False)
+        if read.null_count() > column.null_count():
+            read = column.cast(pl.Float64, strict=False)
+    if read.null_count() > column.null_count():
+        bad = column.filter(read.is_null() & column.is_not_null())[0]
+        raise DataError(f"{column.name!r} holds {bad!r}, but {what} is expected. Correct it, or leave out such rows.")
     return read

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
@@ -73,22 +73,26 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return _of_categories(name, series)
     if dtype == nw.String:
-        return _of_text(name, _to_polars(name, series))
+        try:
+            texts = series.to_polars().cast(pl.String)
+        except ModuleNotFoundError:  # pandas text without PyArrow
+            texts = pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
+        return _of_text(name, texts)
     if dtype in (nw.Object, nw.Unknown):
         return column_of_objects(name, series.to_list(), counted)
-    if dtype == nw.Boolean or dtype.is_numeric():
-        missing = series.is_null().to_numpy() if series.null_count() else None
-        if dtype == nw.Boolean:
-            filled = series if missing is None else series.fill_null(False)
-            return Column(name, "boolean", filled.to_numpy().astype(np.uint8), missing, (False, True))
-        if dtype in (nw.Int128, nw.UInt128):
-            raise _too_wide(name)
-        if dtype.is_integer():
-            filled = series if missing is None else series.fill_null(0)
-            return Column(name, "integer", np.asarray(filled.to_numpy()), missing)
-        filled = series if missing is None else series.fill_null(math.nan)
-        return _of_floats(name, filled.cast(nw.Float64).to_numpy(), counted)
-    raise _unsupported(name, str(dtype))
+    if dtype in (nw.Int128, nw.UInt128):
+        raise _too_wide(name)
+    if dtype != nw.Boolean and not dtype.is_numeric():
+        raise _unsupported(name, str(dtype))
+    missing = None
+    if series.null_count():
+        missing = series.is_null().to_numpy()
+        series = series.fill_null(False if dtype == nw.Boolean else 0 if dtype.is_integer() else math.nan)
+    if dtype == nw.Boolean:
+        return Column(name, "boolean", series.to_numpy().astype(np.uint8), missing, (False, True))
+    if dtype.is_integer():
+        return Column(name, "integer", np.asarray(series.to_numpy()), missing)
+    return _of_floats(name, series.cast(nw.Float64).to_numpy(), counted)
 
 
 def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
@@ -154,38 +158,25 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
         raise DataError(
             f"{name!r} mixes types: {one!r} and {other!r}. Make the column one type, for example text with astype(str)."
         )
+
+    def read(make: Callable[[Any], Any], nothing: Any) -> list[Any]:
+        return [nothing if gone else make(value) for value, gone in zip(values, missing, strict=True)]
+
     match next(iter(types), "text"):
         case "text":
-            texts = [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
-            return _of_text(name, pl.Series(name, texts, dtype=pl.String))
+            return _of_text(name, pl.Series(name, read(str, None), dtype=pl.String))
         case "boolean":
-            flags = [not gone and bool(value) for value, gone in zip(values, missing, strict=True)]
-            return Column(name, "boolean", np.array(flags, np.uint8), _if_any(missing), (False, True))
-        case "integer":
-            return _of_integers(name, values, missing)
-        case _:
-            numbers = [math.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)]
-            return _of_floats(name, np.array(numbers), counted)
-
-
-def _of_integers(name: str, values: Sequence[Any], missing: Rows) -> Column:
-    numbers = [0 if gone else int(value) for value, gone in zip(values, missing, strict=True)]
+            return Column(name, "boolean", np.array(read(bool, False), np.uint8), _if_any(missing), (False, True))
+        case "float":
+            return _of_floats(name, np.array(read(float, math.nan)), counted)
     try:
-        data = np.array(numbers, np.int64)
+        return Column(name, "integer", np.array(read(int, 0), np.int64), _if_any(missing))
     except OverflowError:
         raise _too_wide(name) from None
-    return Column(name, "integer", data, _if_any(missing))
 
 
 def _if_any(missing: Rows) -> Rows | None:
     return missing if missing.any() else None
-
-
-def _to_polars(name: str, series: nw.Series[Any]) -> pl.Series:
-    try:
-        return series.to_polars().cast(pl.String)
-    except ModuleNotFoundError:  # pandas text without PyArrow
-        return pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
 
 
 def _is_missing(value: Any) -> bool:
@@ -195,16 +186,17 @@ def _is_missing(value: Any) -> bool:
 
 
 def _type_of(name: str, value: Any) -> Type:
-    if isinstance(value, bool | np.bool_):
-        return "boolean"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, int | np.integer):
-        return "integer"
-    if isinstance(value, float | np.floating | Decimal):
-        return "float"
-    if isinstance(value, complex | np.complexfloating):
-        raise complex_error(name, value)
+    match value:
+        case bool() | np.bool_():
+            return "boolean"
+        case str():
+            return "text"
+        case int() | np.integer():
+            return "integer"
+        case float() | np.floating() | Decimal():
+            return "float"
+        case complex() | np.complexfloating():
+            raise complex_error(name, value)
     raise _unsupported(name, type(value).__name__)
 
 

@@ -22,11 +22,9 @@ def kind_of(X: Any) -> Frame:
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
         name = frame.implementation.name.lower()
-        for known in FRAMES:
-            if known == name:
-                return known
-        return "polars"
-    return "numpy" if isinstance(X, np.ndarray) else "polars" if _is_records(X) else "numpy"
+        return next((known for known in FRAMES if known == name), "polars")
+    records = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
+    return "polars" if records else "numpy"
 
 
 def decode(domain: Domain, codes: Codes, rng: np.random.Generator, frame: Frame) -> Any:
@@ -82,7 +80,3 @@ def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
     for i, column in enumerate(columns):
         out[:, i] = column
     return out
-
-
-def _is_records(X: Any) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Bin, Domain, Feature, Label
 from sparsedensity.errors import DataError, UnknownValueError
-from sparsedensity.ingest.columns import Column
+from sparsedensity.ingest.columns import Column, Rows
 from sparsedensity.ingest.sources import Source
 from sparsedensity.kernels import encode as kernels
 from sparsedensity.table import Codes
@@ -30,25 +30,16 @@ class Encoded:
     """Rows as codes. A row with a value outside the domain is marked, and one such value is remembered."""
 
     codes: Codes
-    outside: NDArray[np.bool_]
+    outside: Rows
     unknown: tuple[str, object] | None = None
     """The first column with a value outside the domain, and the value."""
 
 
 def encode(
-    source: Source,
-    domain: Domain,
-    *,
-    nearest: bool = False,
-    strict: bool = False,
-    keep: NDArray[np.bool_] | None = None,
+    source: Source, domain: Domain, *, nearest: bool = False, strict: bool = False, keep: Rows | None = None
 ) -> Encoded:
     """The codes of every row. `strict` refuses a value outside the domain in a row to keep."""
-    look_up = None if source.integers is None else _look_up(domain, nearest)
-    if source.integers is not None and look_up is not None:
-        encoded = _encode_integers(source.integers, domain, look_up)
-    else:
-        encoded = _encode_columns(source, domain, nearest)
+    encoded = _encode_integers(source, domain, nearest) or _encode_columns(source, domain, nearest)
     if strict and encoded.unknown is not None:
         _refuse_unknown(source, domain, encoded, nearest, keep)
     return encoded
@@ -67,7 +58,17 @@ def unknown_value(feature: Feature, value: object, nearest: bool) -> UnknownValu
     return UnknownValueError(feature.name, value, known, ways)
 
 
-def _encode_integers(numbers: NDArray[np.integer[Any]], domain: Domain, look_up: kernels.LookUp) -> Encoded:
+def _encode_integers(source: Source, domain: Domain, nearest: bool) -> Encoded | None:
+    """All columns of an array of whole numbers at once, by look-up tables; None if a feature is too wide for one."""
+    numbers = source.integers
+    if numbers is None:
+        return None
+    tables = [table for feature in domain if (table := _table_of(feature, nearest)) is not None]
+    if len(tables) < len(domain):
+        return None
+    lows, parts, clamps = zip(*tables, strict=True)
+    start = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    look_up = kernels.LookUp(np.array(lows, np.int64), start, np.array(clamps, bool), np.concatenate(parts))
     codes = np.empty(numbers.shape, domain.code_type)
     outside = np.zeros(len(numbers), bool)
     row, column = kernels.encode_integers(numbers, look_up, codes, outside)
@@ -81,7 +82,7 @@ def _encode_columns(source: Source, domain: Domain, nearest: bool) -> Encoded:
     few = np.empty((min(COLUMNS_AT_ONCE, len(domain)), source.n_rows), domain.code_type)
     outside = np.zeros(source.n_rows, bool)
     unknown = None
-    for i, (feature, column) in enumerate(_pairs(domain, source)):
+    for i, (feature, column) in enumerate(zip(domain, source, strict=True)):
         found = encode_column(column, feature, nearest)
         strange = found == UNKNOWN
         if strange.any():
@@ -91,14 +92,9 @@ def _encode_columns(source: Source, domain: Domain, nearest: bool) -> Encoded:
         few[i % len(few)] = found
         if i % len(few) == len(few) - 1 or i == len(domain) - 1:
             begin = i - i % len(few)
-            _turn(few[: i + 1 - begin], codes[:, begin : i + 1])
+            for row in range(0, source.n_rows, ROWS_AT_ONCE):  # so few rows at a time that both fit the cache
+                codes[row : row + ROWS_AT_ONCE, begin : i + 1] = few[: i + 1 - begin, row : row + ROWS_AT_ONCE].T
     return Encoded(codes, outside, unknown)
-
-
-def _turn(by_column: Codes, by_row: Codes) -> None:
-    """Write codes by row from codes by column, a block of rows at a time so that both fit the cache."""
-    for begin in range(0, len(by_row), ROWS_AT_ONCE):
-        by_row[begin : begin + ROWS_AT_ONCE] = by_column[:, begin : begin + ROWS_AT_ONCE].T
 
 
 def encode_column(column: Column, feature: Feature, nearest: bool = False) -> NDArray[np.int32]:
@@ -147,14 +143,6 @@ def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> ND
     return codes
 
 
-def _look_up(domain: Domain, nearest: bool) -> kernels.LookUp | None:
-    """Tables for all features, or None if one is too wide for that."""
-    tables = [_table_of(feature, nearest) for feature in domain]
-    if any(table is None for table in tables):
-        return None
-    return _join([table for table in tables if table is not None])
-
-
 def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int32], bool] | None:
     """The lowest whole number of a feature, the code of each from there on, and whether to clamp."""
     known = feature.known
@@ -175,28 +163,13 @@ def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int32], 
     return low, table, False
 
 
-def _join(tables: list[tuple[int, NDArray[np.int32], bool]]) -> kernels.LookUp:
-    start = np.concatenate([[0], np.cumsum([len(table) for _, table, _ in tables])]).astype(np.int64)
-    low = np.array([low for low, _, _ in tables], np.int64)
-    clamp = np.array([clamp for _, _, clamp in tables], bool)
-    return kernels.LookUp(low, start, clamp, np.concatenate([table for _, table, _ in tables]))
-
-
-def _refuse_unknown(
-    source: Source, domain: Domain, encoded: Encoded, nearest: bool, keep: NDArray[np.bool_] | None
-) -> None:
+def _refuse_unknown(source: Source, domain: Domain, encoded: Encoded, nearest: bool, keep: Rows | None) -> None:
     """Raise for the first unknown value in a row that counts."""
-    used = np.ones(source.n_rows, bool) if keep is None else keep
-    if not (encoded.outside & used).any():
-        return
-    for feature, column in _pairs(domain, source):
+    used = encoded.outside if keep is None else encoded.outside & keep
+    for feature, column in zip(domain, source, strict=True):
         strange = (encode_column(column, feature, nearest) == UNKNOWN) & used
         if strange.any():
             raise unknown_value(feature, column.value(int(np.argmax(strange))), nearest)
-
-
-def _pairs(domain: Domain, source: Source) -> Iterator[tuple[Feature, Column]]:
-    return zip(domain, source, strict=True)
 
 
 def _is_numeric(feature: Feature) -> bool:

@@ -54,17 +54,10 @@ def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
 
 def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl.DataFrame:
     separator, decimal_comma = sniff(source)
-    texts = [] if domain is None else [f.name for f in domain if any(isinstance(v, str) for v in f.values)]
-    schema: dict[str, Any] = dict.fromkeys(texts, pl.String)
+    texts: dict[str, Any] = {f.name: pl.String for f in domain or () if any(isinstance(v, str) for v in f.values)}
+    how: dict[str, Any] = {"separator": separator, "decimal_comma": decimal_comma, "null_values": list(MISSING)}
     try:
-        frame = pl.read_csv(
-            source,
-            separator=separator,
-            decimal_comma=decimal_comma,
-            null_values=list(MISSING),
-            infer_schema_length=None,
-            schema_overrides=schema,
-        )
+        frame = pl.read_csv(source, **how, infer_schema_length=None, schema_overrides=texts)
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty: it has no rows.") from None
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -73,10 +66,13 @@ def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl
         raise csv_error(name, error) from None
     if any("\ufffd" in column for column in frame.columns):
         raise DataError(f"{name} cannot be read as CSV: {NOT_UTF8}")
-    _refuse_renamed(name, frame.columns)
+    for column in frame.columns:  # Polars renames a column that occurs twice; an error is better
+        base, mark, number = column.rpartition("_duplicated_")
+        if mark and number.isdecimal() and base in frame.columns:
+            raise DataError(f"{name} has two columns called {base!r}. Rename one of them.")
     if not frame.height:
         raise DataError(f"{name} has a header but no rows.")
-    if frame.width > 1 and frame.height and frame[:, -1].null_count():
+    if frame.width > 1 and frame[:, -1].null_count():
         # Polars fills short rows up with nulls, and makes a row of nulls from a blank line.
         blank = _refuse_ragged(source, name, separator)
         frame = frame.filter(~(pl.int_range(pl.len()).is_in(blank) & pl.all_horizontal(pl.all().is_null())))
@@ -125,24 +121,12 @@ def _content(source: Path | io.BytesIO, most: int = -1) -> bytes:
 
 def csv_error(name: str, error: Exception) -> DataError:
     """Why a file could not be read, in one sentence."""
-    return DataError(f"{name} cannot be read as CSV: {_csv_reason(error)}")
-
-
-def _csv_reason(error: Exception) -> str:
-    text = str(error)
+    text, reason = str(error), f"{_first_line(error)}. Check its quotes and separators."
     if "utf-8" in text.lower() or "utf8" in text.lower():
-        return NOT_UTF8
-    if "unexpected end of file" in text or "deflate" in text:
-        return "its compressed data are damaged or end too early. Copy or create the file again."
-    return f"{_first_line(error)}. Check its quotes and separators."
-
-
-def _refuse_renamed(name: str, columns: list[str]) -> None:
-    """Polars renames a column that occurs twice; an error is better."""
-    for column in columns:
-        base, mark, number = column.rpartition("_duplicated_")
-        if mark and number.isdecimal() and base in columns:
-            raise DataError(f"{name} has two columns called {base!r}. Rename one of them.")
+        reason = NOT_UTF8
+    elif "unexpected end of file" in text or "deflate" in text:
+        reason = "its compressed data are damaged or end too early. Copy or create the file again."
+    return DataError(f"{name} cannot be read as CSV: {reason}")
 
 
 def _first_line(error: Exception) -> str:

@@ -64,16 +64,11 @@ def open_source(X: Any) -> Source:
         source = _of_records(X)
     else:
         source = _of_array(_as_array(X))
-    if not source.names:
-        raise DataError(
-            f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required: "
-            "the table has no columns."
-        )
-    if not source.n_rows:
-        raise DataError(
-            f"Found array with 0 sample(s) (shape=(0, {len(source.names)})) while a minimum of 1 is required: "
-            "the table has no rows."
-        )
+    shape = source.n_rows, len(source.names)
+    for length, unit, word in zip(reversed(shape), ("feature", "sample"), ("columns", "rows"), strict=True):
+        if not length:
+            found = f"Found array with 0 {unit}(s) (shape={shape}) while a minimum of 1 is required"
+            raise DataError(f"{found}: the table has no {word}.")
     return source
 
 
@@ -141,7 +136,10 @@ def _as_array(X: Any) -> NDArray[Any]:
         if array.ndim > 2:
             raise DataError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
         if array.ndim == 0:
-            raise DataError(_no_table(X))
+            way_out = "Give a data frame, a two-dimensional array or a list of records"
+            if isinstance(X, str | os.PathLike):
+                way_out = "Read the file first, for example with polars.read_csv"
+            raise DataError(f"Expected 2D array, got 0D array instead: {X!r} is not a table. {way_out}.")
         raise DataError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it is "
             "one column, X.reshape(1, -1) if it is one row."
@@ -159,14 +157,6 @@ def _of_array(array: NDArray[Any]) -> Source:
                 yield column_of_vector(names[i], data, counted)
 
     return Source(names, len(array), read, named=False, integers=whole)
-
-
-def _no_table(X: Any) -> str:
-    if isinstance(X, str | os.PathLike):
-        way_out = "Read the file first, for example with polars.read_csv"
-    else:
-        way_out = "Give a data frame, a two-dimensional array or a list of records"
-    return f"Expected 2D array, got 0D array instead: {X!r} is not a table. {way_out}."
 
 
 def _refuse_twins(names: Iterable[Any]) -> None:

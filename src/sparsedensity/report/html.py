@@ -32,6 +32,7 @@ def render(report: Report) -> str:
     picture = picture_of(report, MOST_ROWS)
     possible = [leaf for leaf in report.leaves if leaf.volume > 0 and leaf.probability > 0]
     rarest = nsmallest(NAMED_LEAVES, possible, key=lambda leaf: leaf.log_density)
+    logs = [leaf.log_density for leaf in possible]
     evidence = report.evidence
     path = None if evidence is None else evidence.path
     return fill(
@@ -48,7 +49,7 @@ def render(report: Report) -> str:
         densest=max(possible, key=lambda leaf: leaf.log_density, default=None),
         rarest=rarest,
         spread=_spread(report, rarest[0]) if rarest else "",
-        contrast=_contrast(possible),
+        contrast=words.sayable(max(logs) - min(logs)) if logs else "",
         data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
     )
 
@@ -101,12 +102,6 @@ def _spread(report: Report, leaf: Leaf) -> str:
     return f"spread over {size} possible records" if counts else f"spread over a volume of {size}"
 
 
-def _contrast(leaves: list[Leaf]) -> str:
-    """How many times denser the densest leaf is than the rarest."""
-    logs = [leaf.log_density for leaf in leaves]
-    return words.sayable(max(logs) - min(logs)) if logs else ""
-
-
 def _finite(score: float) -> str:
     return f"{score:.4f}" if math.isfinite(score) else ""
 
@@ -120,9 +115,9 @@ def _ratio(score: Score, model: Score) -> str:
         return "one of the two gives a held-out record density 0"
     if abs(gain) < 0.005:
         return "about as good as this model"
-    times = words.sayable(abs(gain))
+    times = f"{words.sayable(abs(gain))} times"
     return (
-        f"this model gives new records {times} times that density"
+        f"this model gives new records {times} that density"
         if gain > 0
-        else f"{times} times the density that this model gives"
+        else f"{times} the density that this model gives"
     )

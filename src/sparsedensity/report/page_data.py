@@ -79,19 +79,15 @@ def _feature(structure: Structure, i: int) -> dict[str, Any]:
     field: dict[str, Any] = {"name": words.printable(feature.name), "missing": feature.missing, "size": feature.size}
     if feature.kind == "continuous" and len(feature.known) > 0:
         return field | {"edges": feature.edges.tolist(), "integer": feature.integer}
-    groups = _alike(structure, i) if feature.size > MOST_CHOICES else [[code] for code in range(feature.size)]
-    return field | {"choices": [[group[0], words.some_values(feature, group)] for group in groups]}
-
-
-def _alike(structure: Structure, i: int) -> list[list[int]]:
-    """The values of a feature that no part of a structure tells apart, together."""
     groups: dict[Hashable, list[int]] = {}
-    for code in range(structure.domain.sizes[i]):
-        groups.setdefault(_treatment(structure, i, code), []).append(code)
-    return list(groups.values())
+    for code in range(feature.size):
+        alike = _treatment(structure, i, code) if feature.size > MOST_CHOICES else code
+        groups.setdefault(alike, []).append(code)
+    return field | {"choices": [[group[0], words.some_values(feature, group)] for group in groups.values()]}
 
 
 def _treatment(structure: Structure, i: int, code: int) -> Hashable:
+    """The same for values of a feature that no part of a structure tells apart."""
     match structure:
         case Tree() as tree:
             places = tree.offset[tree.feature == i]
@@ -118,15 +114,14 @@ def _special(domain: Domain, weights: Floats) -> list[list[Any]]:
     """For every leaf the columns whose values differ most from those of all records."""
     overall = _shares(domain, weights.sum(axis=0, keepdims=True))[0]
     most = max(1, min(SPECIAL_COLUMNS, MOST_SPECIAL // len(weights)))
-    return [
-        _special_columns(domain, shares, overall, most) if shares.any() else [] for shares in _shares(domain, weights)
-    ]
-
-
-def _special_columns(domain: Domain, shares: Floats, overall: Floats, most: int) -> list[Any]:
-    distances = np.add.reduceat(np.abs(shares - overall), domain.starts[:-1])
-    columns = [int(i) for i in np.argsort(-distances, kind="stable")[:most]]
-    return [[words.printable(domain[i].name), _special_values(domain, i, shares, overall)] for i in columns]
+    special: list[list[Any]] = []
+    for shares in _shares(domain, weights):
+        distances = np.add.reduceat(np.abs(shares - overall), domain.starts[:-1])
+        columns = np.argsort(-distances, kind="stable")[:most].tolist() if shares.any() else []
+        special.append(
+            [[words.printable(domain[i].name), _special_values(domain, i, shares, overall)] for i in columns]
+        )
+    return special
 
 
 def _special_values(domain: Domain, i: int, shares: Floats, overall: Floats) -> list[Any]:

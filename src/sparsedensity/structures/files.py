@@ -15,7 +15,7 @@ from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.errors import DataError, ModelFileError
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
-from sparsedensity.structures.tree import Node, Tree
+from sparsedensity.structures.tree import Tree
 
 FORMAT = "sparsedensity model"
 VERSION = 1
@@ -89,7 +89,7 @@ def structure_to_json(structure: Tree | RuleList | Cells) -> dict[str, Json]:
         case Tree():
             return {"tree": [_node_to_json(structure, node) for node in range(len(structure.feature))]}
         case RuleList():
-            return {"rules": [[_condition_to_json(structure.domain, c) for c in rule] for rule in structure.rules]}
+            return {"rules": [[_condition_to_json(structure.domain, *run) for run in rule] for rule in structure.rules]}
         case Cells():
             return {"cells": structure.codes.tolist()}
 
@@ -150,24 +150,18 @@ def _tree_from_json(nodes: list[Json], domain: Domain) -> Tree:
         raise DataError("its nodes do not form a tree.")
     tree = Tree.of_splits(domain, splits)
     for place in tree.walk():
-        split = splits[place.index]
-        if split is not None:
-            _check_cover(place, [codes for codes, _ in split[1]])
+        # Every value that reaches a node must lead to one child, and every child must be reached.
+        feature, branches = splits[place.index] or (0, [])
+        codes = sorted(code for group, _ in branches for code in group)
+        sound = len(branches) > 1 and all(group for group, _ in branches)
+        if not place.is_leaf and not (sound and codes == sorted(place.region.allowed[feature])):
+            raise DataError(f"node {place.index} does not divide the values of {domain[feature].name!r}.")
     return tree
 
 
-def _check_cover(place: Node, groups: list[list[int]]) -> None:
-    """Every value that reaches a node must lead to one child, and every child must be reached."""
-    assert place.feature is not None
-    codes = sorted(code for group in groups for code in group)
-    if codes != sorted(place.region.allowed[place.feature]) or len(groups) < 2 or not all(groups):
-        raise DataError(f"node {place.index} does not divide the values of {place.tree.domain[place.feature].name!r}.")
-
-
-def _condition_to_json(domain: Domain, condition: Condition) -> dict[str, Json]:
-    feature = domain[condition.feature]
-    codes = range(condition.low, condition.high + 1)
-    return {"feature": feature.name, "values": [_value_to_json(feature, code) for code in codes]}
+def _condition_to_json(domain: Domain, feature: int, low: int, high: int) -> dict[str, Json]:
+    of = domain[feature]
+    return {"feature": of.name, "values": [_value_to_json(of, code) for code in range(low, high + 1)]}
 
 
 def _condition_from_json(domain: Domain, entry: dict[str, Json]) -> Condition:
