@@ -4,7 +4,7 @@
 inclusion and exclusion (exact, exponential in the number of rules that overlap), and two estimates: uniform samples,
 and a Markov chain that redraws one feature at a time. An estimate of a small leaf may well be 0.
 
->>> from sparsedensity.domain import Domain, Feature
+>>> from sparsedensity import Domain, Feature
 >>> domain = Domain((Feature.nominal("class", ("1st", "2nd", "3rd", "crew")), Feature.nominal("sex", ("f", "m"))))
 >>> rules = RuleList.of(domain, [[Condition(0, 3, 3)], [Condition(1, 1, 1)]])
 >>> np.exp(inclusion_exclusion(rules)).round(9).tolist()
@@ -16,12 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsedensity.domain import Domain
-from sparsedensity.structures.rules import Condition, RuleList
-from sparsedensity.table import Codes, Floats
+from sparsedensity import Domain
+from sparsedensity.structures import Condition, RuleList
+
+Codes = NDArray[np.unsignedinteger[Any]]
+Floats = NDArray[np.float64]
 
 Rule = tuple[Condition, ...]
 
