@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.search.trees.row_lists import RowLists
 from sparsedensity.table import RowIndex, Table
 from tests import naive
 from tests.strategies import data_in, domains, rows_of, table_of, trees
@@ -66,19 +67,19 @@ def test_many_rows_of_many_columns_collapse_like_numpy_does_it():
 def test_an_engine_counts_every_value(domain, data):
     rows = data.draw(data_in(domain))
     engine = MemoryEngine(table_of(domain, rows))
-    weights = engine.value_weights(engine.all_rows())
+    weights = engine.value_weights()
     for feature, size in enumerate(domain.sizes):
         expected = [math.fsum(weight for row, weight in rows if row[feature] == code) for code in range(size)]
         assert weights[domain.span(feature)] == pytest.approx(np.array(expected))
 
 
 @given(domains(), st.data())
-def test_an_engine_divides_rows_without_losing_any(domain, data):
-    engine = MemoryEngine(table_of(domain, data.draw(data_in(domain))))
+def test_lists_of_rows_are_divided_without_losing_any(domain, data):
+    lists = RowLists(table_of(domain, data.draw(data_in(domain))))
     feature = data.draw(st.integers(0, len(domain) - 1))
     part = np.array(data.draw(st.tuples(*[st.integers(0, 2)] * domain.sizes[feature])), np.int64)
-    parts = engine.divide(engine.all_rows(), feature, part, 3)
-    codes = engine.table.codes[:, feature]
+    parts = lists.divide(lists.all_rows(), feature, part, 3)
+    codes = lists.table.codes[:, feature]
     assert [own.tolist() for own in parts] == [np.flatnonzero(part[codes] == p).tolist() for p in range(3)]
 
 
@@ -87,3 +88,22 @@ def test_an_engine_weighs_leaves_as_a_walk_does(domain, data):
     rows, tree = data.draw(data_in(domain)), data.draw(trees(domain))
     weights = MemoryEngine(table_of(domain, rows)).leaf_weights(tree)
     assert weights == pytest.approx(np.array(naive.leaf_weights(tree, rows)))
+
+
+@given(domains(), st.data())
+def test_an_engine_weighs_the_values_in_leaves_as_a_walk_does(domain, data):
+    rows, tree = data.draw(data_in(domain)), data.draw(trees(domain))
+    found, leaf_of = MemoryEngine(table_of(domain, rows)).leaf_value_weights(tree), naive.router(tree)
+    expected = np.zeros(found.shape)
+    for row, weight in rows:
+        expected[leaf_of(row), domain.starts[:-1] + np.array(row)] += weight
+    assert found == pytest.approx(expected)
+
+
+@given(domains(), st.data(), st.integers(1, 200), st.integers(0, 9))
+def test_a_sample_has_the_weight_of_the_whole_and_no_other_rows(domain, data, size, seed):
+    table = table_of(domain, data.draw(data_in(domain)))
+    sample = MemoryEngine(table).sample(size, np.random.default_rng(seed))
+    assert sample.n == pytest.approx(table.n)
+    assert len(sample) <= size
+    assert set(map(tuple, sample.codes.tolist())) <= set(map(tuple, table.codes.tolist()))
