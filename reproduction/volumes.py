@@ -4,7 +4,7 @@
 inclusion and exclusion (exact, exponential in the number of rules that overlap), and two estimates: uniform samples,
 and a Markov chain that redraws one feature at a time. An estimate of a small leaf may well be 0.
 
->>> from sparsedensity.domain import Domain, Feature
+>>> from sparsedensity import Domain, Feature
 >>> domain = Domain((Feature.nominal("class", ("1st", "2nd", "3rd", "crew")), Feature.nominal("sex", ("f", "m"))))
 >>> rules = RuleList.of(domain, [[Condition(0, 3, 3)], [Condition(1, 1, 1)]])
 >>> np.exp(inclusion_exclusion(rules)).round(9).tolist()
@@ -18,12 +18,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsedensity.domain import Domain
-from sparsedensity.structures.rules import Condition, RuleList
-from sparsedensity.table import Codes, Floats
+from sparsedensity import Domain
+from sparsedensity.structures import Condition, RuleList
 
 Rule = tuple[Condition, ...]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger]
 
 
 def inclusion_exclusion(rules: RuleList) -> Floats:
@@ -31,8 +33,9 @@ def inclusion_exclusion(rules: RuleList) -> Floats:
 
     Sets of rules that contradict each other share nothing, nor do larger ones, so they are never visited.
     """
-    own: list[Rule] = [*rules.rules, ()]
-    return np.array([_log(_less_earlier(rules.domain, rule, own[:i])) for i, rule in enumerate(own)])
+    antecedents: list[Rule] = [*rules.rules, ()]
+    volumes = [_less_earlier(rules.domain, rule, antecedents[:i]) for i, rule in enumerate(antecedents)]
+    return np.array([_log(volume) for volume in volumes])
 
 
 def uniform_samples(
@@ -55,7 +58,7 @@ def markov_chain(
 ) -> Floats:
     """The log volume of every leaf, estimated by how long points that wander about the domain stay there.
 
-    Each walker redraws one feature a step, chosen at random, so that it is equally long everywhere; the first tenth
+    Each walker redraws one feature per step, chosen at random, so that it is equally long everywhere; the first tenth
     of its way is left out.
     """
     rng = np.random.default_rng(random_state)
@@ -66,8 +69,8 @@ def markov_chain(
     for step in range(burn + steps):
         moved = rng.integers(len(domain), size=walkers)
         for feature in np.unique(moved):
-            own = moved == feature
-            points[own, feature] = _draw_values(domain, int(feature), int(own.sum()), rng)
+            movers = moved == feature
+            points[movers, feature] = _draw_values(domain, int(feature), int(movers.sum()), rng)
         if step >= burn:
             visited.append(points.copy())
     return _log_shares(rules, np.concatenate(visited))
@@ -87,8 +90,8 @@ def _both(rule: Rule, other: Rule) -> Rule | None:
     """The conjunction of two rules; None where they contradict each other."""
     runs = {condition.feature: condition for condition in rule}
     for condition in other:
-        own = runs.get(condition.feature, condition)
-        low, high = max(own.low, condition.low), min(own.high, condition.high)
+        known = runs.get(condition.feature, condition)
+        low, high = max(known.low, condition.low), min(known.high, condition.high)
         if low > high:
             return None
         runs[condition.feature] = Condition(condition.feature, low, high)
