@@ -10,7 +10,7 @@ from tests import naive
 def every_antecedent(domain, most, ordinal_conditions="value"):
     """Every antecedent, smallest first."""
     by_size = naive.antecedents(domain, most, ordinal_conditions)
-    return [tuple(Condition(*c) for c in rule) for own in by_size for rule in own]
+    return [tuple(Condition(*c) for c in rule) for rules in by_size for rule in rules]
 
 
 def supported(antecedents, data, least):

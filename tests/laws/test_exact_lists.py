@@ -111,16 +111,18 @@ def test_the_near_optimal_lists_are_all_there_are(example, within):
     found = near_optimal_lists(problem, antecedents, within, at_most=10_000)
     assert found.complete
     assert len(found) == len(near)
-    for own in found:
-        assert own.log_posterior == pytest.approx(problem.score(own.structure), rel=1e-9, abs=1e-9)
-        assert near[leaves_of(scorer, own.structure.rules)] == pytest.approx(own.log_posterior, rel=1e-9, abs=1e-9)
+    for scored in found:
+        assert scored.log_posterior == pytest.approx(problem.score(scored.structure), rel=1e-9, abs=1e-9)
+        assert near[leaves_of(scorer, scored.structure.rules)] == pytest.approx(
+            scored.log_posterior, rel=1e-9, abs=1e-9
+        )
 
 
 def test_more_lists_than_asked_for_are_said_to_be_more():
     problem, antecedents, _ = wide_problem(0, 2)
     few, many = (near_optimal_lists(problem, antecedents, 20.0, at_most) for at_most in (3, 1000))
     assert str(few) == "at least 3 within 20 nats of the optimum"
-    assert [own.log_posterior for own in few] == [own.log_posterior for own in many][:3]
+    assert [scored.log_posterior for scored in few] == [scored.log_posterior for scored in many][:3]
 
 
 def wide_problem(seed, most_rules, conditions=1):
@@ -211,7 +213,7 @@ def test_bins_of_many_cells_bound_all_runs_of_cells(seed):
     bins = put_into_bins(np.int64(len(cells)), scratch)
     best_runs(bins, np.int64(most), np.int64(1), scratch)
     sums = np.vstack([[0.0, 0.0], np.cumsum(cells, axis=0)])
-    best = [fit(*own) for own in sums]
+    best = [fit(*prefix) for prefix in sums]
     for k in range(most):
         assert best[-1] <= rounded(scratch.grouped[k])
         runs = range(len(sums))

@@ -117,7 +117,7 @@ def test_antecedents_are_those_that_rows_support(domain, data, kind, most, least
     assume(all(abs(w - bound) > 1e-9 * total for w in _supports(domain, rows, most, kind)) or least == 0)
     expected = supported(every_antecedent(domain, most, kind), rows, bound)
     found, begin = antecedents.listed
-    rules = [tuple(antecedents.conditions[c] for c in own if c >= 0) for own in found.tolist()]
+    rules = [tuple(antecedents.conditions[c] for c in rule if c >= 0) for rule in found.tolist()]
     assert sorted(rules) == sorted(expected)
     assert sum(antecedents.counts) == len(expected)
     assert np.diff(begin[1:]).tolist() == list(antecedents.counts)
@@ -298,5 +298,5 @@ def test_the_statistic_of_gelman_and_rubin_is_that_of_its_formula():
     m, n = traces.shape
     means = traces.mean(axis=1)
     b = n / (m - 1) * ((means - means.mean()) ** 2).sum()
-    w = np.mean([((own - own.mean()) ** 2).sum() / (n - 1) for own in traces])
+    w = np.mean([((trace - trace.mean()) ** 2).sum() / (n - 1) for trace in traces])
     assert gelman_rubin(traces) == pytest.approx(math.sqrt(((n - 1) / n * w + b / n) / w))

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare
+from sparsedensity.kernels import bare, record
 
-RUN = np.dtype([(name, np.int64) for name in ("feature", "first", "last", "start", "end", "after")], align=True)
+RUN = record("feature first last start end after")
 """A condition: the run first..last of all values, among those of its feature, start..end - 1. The first condition on a
 later feature is number `after`."""
-USED = np.dtype([("boxes", np.int64)], align=True)
+USED = record("boxes")
 """How many boxes of the pool are used."""
 
 

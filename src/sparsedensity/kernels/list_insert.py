@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part
+from sparsedensity.kernels import bare, kernel, part, record
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
 from sparsedensity.kernels.list_state import copy_rules, is_rule, shift_rule
 from sparsedensity.kernels.list_terms import leaf_term, log_available, log_prior
 
-INSERTION = np.dtype([("value", np.float64), ("gain", np.float64), ("place", np.int64)], align=True)
-"""The best insertion so far: its value (the gain, with noise), its gain, and its place (-1 if there is none)."""
+INSERTION = record("place", "value gain")
+"""The best insertion so far: its place (-1 if there is none), its value (the gain, with noise), and its gain."""
 
 
 class Wanted(NamedTuple):

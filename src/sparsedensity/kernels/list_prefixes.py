@@ -9,27 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part
+from sparsedensity.kernels import bare, kernel, part, record
 from sparsedensity.kernels.list_rows import copy_words, lowest
 from sparsedensity.kernels.list_terms import fit, leaf_term, length_term, surplus
 
 EMPTY = -1
 """A slot without a state."""
-NEXT_RULE = np.dtype([("used", np.int64), ("after", np.int64), ("step", np.float64)], align=True)
+NEXT_RULE = record("used after", "step")
 """Of a use and a size: how many antecedents are used, the use after one more (-1 if there is none), and what that
 rule adds to the log prior."""
-PREFIX = np.dtype(
-    [
-        *((name, np.int64) for name in ("use", "parent", "rule")),
-        *((name, np.float64) for name in ("value", "more", "last")),
-    ],
-    align=True,
-)
+PREFIX = record("use parent rule", "value more last")
 """A state: its use; the best prefix before its last rule, and that rule (-c for one of c conditions that nothing is
 left for); its value, the most that further rules can add to that, and what the else adds."""
-COUNT = np.dtype([("states", np.int64)], align=True)
-LEADER = np.dtype([("score", np.float64), ("threshold", np.float64), ("at", np.int64)], align=True)
-"""The best log posterior, what a list must exceed to be better, and where it was met last (-1: not since)."""
+COUNT = record("states")
+"""How many states a layer has."""
+LEADER = record("at", "score threshold")
+"""The best list: where it was met last (-1: not since), its log posterior, and what a list must exceed to be better."""
 
 
 class ListCells(NamedTuple):
@@ -81,7 +76,7 @@ class CellScratch(NamedTuple):
     """(sizes) how many rules nothing is left for."""
 
 
-class Growing(NamedTuple):
+class PrefixTask(NamedTuple):
     """All that extending prefixes reads, the best list known, and scratch."""
 
     cells: ListCells
@@ -158,24 +153,24 @@ def best_runs(bins, most, skip, scratch):
 
 
 @bare
-def prize(growing, rules, use, weight, further):
+def prize(task, rules, use, weight, further):
     """The most that so many further rules and their leaves add, but for the sum of n ln (n / V)."""
-    more = growing.uses.future[use, further] + length_term(growing.terms, rules + further)
-    return more + surplus(growing.terms, weight, further + 1)
+    more = task.uses.future[use, further] + length_term(task.terms, rules + further)
+    return more + surplus(task.terms, weight, further + 1)
 
 
 @bare
-def most_to_come(growing, rules, use, weight, n, short):
+def most_to_come(task, rules, use, weight, n, short):
     """The most that further rules and the else can add to a prefix that is worth `short` less than the best list.
 
     Every remaining cell may have a leaf of its own; if that does not rule the prefix out, cells are grouped.
     """
-    scratch, apart = growing.scratch, 0.0
+    scratch, apart = task.scratch, 0.0
     for i in range(n):
         apart += fit(scratch.weight[i], scratch.volume[i])
     most, groups, hopeless = -np.inf, np.int64(0), False
-    for further in range(1, growing.terms.of_length.shape[0] - rules):
-        bound = prize(growing, rules, use, weight, further) + apart
+    for further in range(1, task.terms.of_length.shape[0] - rules):
+        bound = prize(task, rules, use, weight, further) + apart
         if bound > short:
             groups = further + 1
             hopeless = groups >= n or groups > scratch.grouped.shape[0]
@@ -185,18 +180,18 @@ def most_to_come(growing, rules, use, weight, n, short):
     bins = put_into_bins(n, scratch)
     best_runs(bins, groups, np.int64(bins < n), scratch)
     most = -np.inf
-    for further in range(1, growing.terms.of_length.shape[0] - rules):
+    for further in range(1, task.terms.of_length.shape[0] - rules):
         best = scratch.grouped[further] if further < groups else apart
-        most = max(most, prize(growing, rules, use, weight, further) + best)
+        most = max(most, prize(task, rules, use, weight, further) + best)
     return most
 
 
 @bare
-def weigh_rest(growing, left, rules, use, short):
+def weigh_rest(task, left, rules, use, short):
     """What a set of cells adds to a prefix as its else, and the most that it adds with further rules."""
-    n, weight, volume = gather(growing.cells, left, growing.scratch)
-    last = leaf_term(growing.terms, weight, volume) + length_term(growing.terms, rules)
-    return last, most_to_come(growing, rules, use, weight, n, short)
+    n, weight, volume = gather(task.cells, left, task.scratch)
+    last = leaf_term(task.terms, weight, volume) + length_term(task.terms, rules)
+    return last, most_to_come(task, rules, use, weight, n, short)
 
 
 @bare
@@ -232,13 +227,13 @@ def find_slots(layer):
 
 
 @bare
-def offer(growing, layer, offered):
+def offer(task, layer, offered):
     """Offer a prefix to its layer, which keeps it if it may lead to the best list."""
-    left, leader, value = growing.scratch.left, growing.leader, offered.value
+    left, leader, value = task.scratch.left, task.leader, offered.value
     slot = slot_of(layer, left, offered.use)
     at = layer.slot[slot]
     if at == EMPTY:
-        last, more = weigh_rest(growing, left, offered.rules, offered.use, leader.threshold - value)
+        last, more = weigh_rest(task, left, offered.rules, offered.use, leader.threshold - value)
         if max(last, more) + value <= leader.threshold:
             return
         at = layer.size.states
@@ -257,10 +252,10 @@ def offer(growing, layer, offered):
 
 
 @part
-def extend_state(growing, layer, longer, rules, at):
+def extend_state(task, layer, longer, rules, at):
     """Extend a state by every rule; of those of a size that nothing is left for, one will do."""
-    cells, scratch, left, state = growing.cells, growing.scratch, layer.left[at], layer.state[at]
-    following, idle = growing.uses.rules[state.use], scratch.idle
+    cells, scratch, left, state = task.cells, task.scratch, layer.left[at], layer.state[at]
+    following, idle = task.uses.rules[state.use], scratch.idle
     idle[:] = 0
     for rule in range(cells.size.shape[0]):
         size = cells.size[rule]
@@ -270,42 +265,42 @@ def extend_state(growing, layer, longer, rules, at):
         if n == 0:
             idle[size] += 1
         elif following[size].after >= 0:
-            value = state.value + following[size].step + leaf_term(growing.terms, weight, volume)
+            value = state.value + following[size].step + leaf_term(task.terms, weight, volume)
             for w in range(left.shape[0]):
                 scratch.left[w] = left[w] & ~cells.rules[rule, w]
-            offer(growing, longer, Offered(rules, following[size].after, value, at, rule))
+            offer(task, longer, Offered(rules, following[size].after, value, at, rule))
     copy_words(left, scratch.left)
     for size in range(idle.shape[0]):
         if idle[size] > following[size].used and following[size].after >= 0:
             value = state.value + following[size].step
-            offer(growing, longer, Offered(rules, following[size].after, value, at, -1 - size))
+            offer(task, longer, Offered(rules, following[size].after, value, at, -1 - size))
 
 
 @bare
-def extend_states(growing, layer, longer, rules, begin, end):
+def extend_states(task, layer, longer, rules, begin, end):
     """Extend the states from begin to end of a layer by one rule, as long as the next has room; where it stopped."""
     for at in range(begin, end):
-        if longer.size.states + growing.cells.size.shape[0] + growing.scratch.idle.shape[0] > longer.state.shape[0]:
+        if longer.size.states + task.cells.size.shape[0] + task.scratch.idle.shape[0] > longer.state.shape[0]:
             return at
-        if layer.state[at].value + layer.state[at].more > growing.leader.threshold:
-            extend_state(growing, layer, longer, rules, at)
+        if layer.state[at].value + layer.state[at].more > task.leader.threshold:
+            extend_state(task, layer, longer, rules, at)
     return end
 
 
 @kernel
-def extend(growing, layer, longer, rules, begin, end):
+def extend(task, layer, longer, rules, begin, end):
     """Extend some states."""
-    return extend_states(growing, layer, longer, rules, begin, end)
+    return extend_states(task, layer, longer, rules, begin, end)
 
 
 @kernel
-def term_of(growing, left):
+def term_of(task, left):
     """What a set of cells adds as a leaf."""
-    _, weight, volume = gather(growing.cells, left, growing.scratch)
-    return leaf_term(growing.terms, weight, volume)
+    _, weight, volume = gather(task.cells, left, task.scratch)
+    return leaf_term(task.terms, weight, volume)
 
 
 @kernel
-def terms_of_rest(growing, left, rules, use, short):
+def terms_of_rest(task, left, rules, use, short):
     """Weigh the rest."""
-    return weigh_rest(growing, left, rules, use, short)
+    return weigh_rest(task, left, rules, use, short)

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel
+from sparsedensity.kernels import bare, kernel, record
 
-ALIKE = np.dtype([("begin", np.int64), ("end", np.int64), ("weight", np.float64)], align=True)
+ALIKE = record("begin end", "weight")
 """A run of words, and the weight of each of its rows."""
 
 

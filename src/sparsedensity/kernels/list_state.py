@@ -7,30 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part
+from sparsedensity.kernels import bare, kernel, part, record
 from sparsedensity.kernels.list_boxes import BoxPool, Conditions, take_boxes, volume_of
 from sparsedensity.kernels.list_rows import RowBits, copy_words, take_rows, weight_of
 from sparsedensity.kernels.list_terms import leaf_term, log_prior
 
-DRAW = np.dtype([("up_to", np.float64), ("log_share", np.float64), ("begin", np.int64)], align=True)
-"""Of every size: the cumulated probability, the log of the probability of one antecedent, and where the size begins
-among those that are listed."""
-NOW = np.dtype([("n", np.int64), ("log_prior", np.float64), ("log_evidence", np.float64)], align=True)
+DRAW = record("begin", "up_to log_share")
+"""Of every size: where it begins among the antecedents that are listed, the cumulated probability of the sizes, and the
+log of the probability of one antecedent."""
+NOW = record("n", "log_prior log_evidence")
 """The number of rules of a list, and the two parts of its log posterior."""
-PLACE = np.dtype(
-    [
-        *((name, np.int64) for name in ("n_rest", "n_leaf", "boxes")),
-        *((name, np.float64) for name in ("weight", "volume", "term")),
-    ],
-    align=True,
-)
+PLACE = record("n_rest n_leaf boxes", "weight volume term")
 """Of every place: the number of boxes that reach it, of boxes of its leaf, and of boxes that the places before use; and
 the leaf's weight, its volume, and what it adds to the log evidence."""
-PASSING = np.dtype(
-    [("weight", np.float64), ("volume", np.float64), ("boxes", np.int64), ("side", np.int64)], align=True
-)
-"""While a draft is weighed: the weight and volume that the moved rule takes; how many boxes are displaced (-1 if they
-find no room), and which row of `Draft.boxes` they are in."""
+PASSING = record("boxes side", "weight volume")
+"""While a draft is weighed: how many boxes are displaced (-1 if they find no room), which row of `Draft.boxes` they are
+in, and the weight and volume that the moved rule takes."""
 
 
 class Draws(NamedTuple):
@@ -43,7 +35,7 @@ class Draws(NamedTuple):
     """The least weight an antecedent must have."""
 
 
-class Recipe(NamedTuple):
+class ListRecipe(NamedTuple):
     """What is decided outside: up to which mark in 0..1 each kind of change is drawn (beyond the last: move a rule)."""
 
     add: float
@@ -64,7 +56,7 @@ class ListTask(NamedTuple):
     conditions: Conditions
     terms: Any
     draws: Draws
-    recipe: Recipe
+    recipe: ListRecipe
 
 
 class ListState(NamedTuple):

@@ -71,7 +71,8 @@ class SparseRules:
     ``antecedents`` says how many antecedents of 1, 2, .. conditions there are to choose from
     (:func:`antecedents_by_size`, or the counts of a mined set).
 
-    >>> SparseRules(antecedents=(8, 20)).log_length(0) == -SparseRules(antecedents=(8, 20)).log_norm
+    >>> prior = SparseRules(antecedents=(8, 20))
+    >>> float(prior.log_length(0)) == -prior.log_norm
     True
     """
 

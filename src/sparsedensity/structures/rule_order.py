@@ -1,9 +1,9 @@
 """One list of all that divide the domain alike: shortest rules first, then the heaviest leaves.
 
-The same leaves can often be told in several lists of the same rule sizes: rules that no point obeys both may trade
-places, and of the last two leaves either can be the else. A rule may stand for a leaf as soon as it holds all of it
-and nothing of the leaves that are left, and what may be told first now may still be told first later. So the rules
-are chosen one after another.
+Several lists of the same rule sizes can often state the same leaves: rules that no point obeys both may trade places,
+and of the last two leaves either can be the else. A rule may stand for a leaf as soon as it holds all of it and nothing
+of the leaves that are left, and what may come first now may still come first later. So the rules are chosen one after
+another.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from sparsedensity.structures.rules import Condition, RuleList, boxes_meeting
 from sparsedensity.table import Floats
 
 Rule = tuple[Condition, ...]
-MOST_TELLINGS = 5_000
-"""Where there would be more, only the rules of the list are told, in another order."""
+MOST_STATEMENTS = 5_000
+"""If there would be more, only the rules of the list are put in another order."""
 
 
-class Telling(NamedTuple):
-    """A rule that stands for a leaf once some other leaves are told."""
+class Statement(NamedTuple):
+    """A rule that states a leaf once some other leaves are stated."""
 
     leaf: int
     rule: Rule
@@ -33,7 +33,7 @@ class Telling(NamedTuple):
 
 
 def in_reading_order(rules: RuleList, weights: Floats, is_antecedent: Callable[[Rule], bool]) -> RuleList:
-    """The list that tells the same leaves with the shortest rules first, then the heaviest leaves.
+    """The list that states the same leaves with the shortest rules first, then the heaviest leaves.
 
     >>> from sparsedensity.domain import Domain, Feature
     >>> domain = Domain((Feature.nominal("sex", ("f", "m")), Feature.nominal("age", ("child", "adult"))))
@@ -41,30 +41,30 @@ def in_reading_order(rules: RuleList, weights: Floats, is_antecedent: Callable[[
     >>> in_reading_order(late, np.array([1.0, 9.0]), lambda rule: True).rules
     ((Condition(feature=0, low=1, high=1),),)
     """
-    if not all(map(len, rules.boxes)):  # a leaf that nothing reaches can be told by any rule
+    if not all(map(len, rules.boxes)):  # a leaf that nothing reaches can be stated by any rule
         return rules
-    tellings = _tellings(rules, is_antecedent)
+    statements = _statements(rules, is_antecedent)
     left, chosen = set(range(rules.n_leaves)), list[Rule]()
     while len(left) > 1:
-        possible = [telling for telling in tellings if telling.leaf in left and not telling.before & left]
-        first = min(possible, key=lambda telling: (len(telling.rule), -weights[telling.leaf], telling.rule))
+        possible = [statement for statement in statements if statement.leaf in left and not statement.before & left]
+        first = min(possible, key=lambda statement: (len(statement.rule), -weights[statement.leaf], statement.rule))
         chosen.append(first.rule)
         left.remove(first.leaf)
     return RuleList.of(rules.domain, chosen)
 
 
-def _tellings(rules: RuleList, is_antecedent: Callable[[Rule], bool]) -> list[Telling]:
-    """Every way to tell a leaf by a rule; those of the list itself are among them."""
+def _statements(rules: RuleList, is_antecedent: Callable[[Rule], bool]) -> list[Statement]:
+    """Every way to state a leaf by a rule; those of the list itself are among them."""
     longest = max(map(len, rules.rules), default=0)
     ways = list(enumerate(rules.rules))
     spans = [_spans(rules, boxes) for boxes in rules.boxes]
-    if sum(math.comb(len(own), min(longest, len(own) // 2)) for own in spans) <= MOST_TELLINGS:
+    if sum(math.comb(len(span), min(longest, len(span) // 2)) for span in spans) <= MOST_STATEMENTS:
         sizes = range(1, longest + 1)
-        ways += [(leaf, rule) for leaf, own in enumerate(spans) for k in sizes for rule in combinations(own, k)]
+        ways += [(leaf, rule) for leaf, span in enumerate(spans) for k in sizes for rule in combinations(span, k)]
     boxes = np.concatenate(rules.boxes)
-    leaf_of = np.repeat(np.arange(rules.n_leaves), [len(own) for own in rules.boxes])
+    leaf_of = np.repeat(np.arange(rules.n_leaves), list(map(len, rules.boxes)))
     return [
-        Telling(leaf, rule, frozenset(leaf_of[boxes_meeting(rules.domain, boxes, rule)].tolist()) - {leaf})
+        Statement(leaf, rule, frozenset(leaf_of[boxes_meeting(rules.domain, boxes, rule)].tolist()) - {leaf})
         for leaf, rule in dict.fromkeys(ways)
         if is_antecedent(rule)
     ]

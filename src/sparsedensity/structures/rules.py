@@ -27,7 +27,7 @@ from sparsedensity.table import Codes, Floats
 
 
 class Condition(NamedTuple):
-    """The codes low..high of one feature; one value where the two are equal."""
+    """The codes low..high of one feature; one value if the two are equal."""
 
     feature: int
     low: int
@@ -63,7 +63,7 @@ class RuleList:
 
     @property
     def n_leaves(self) -> int:
-        """One leaf a rule, and the else."""
+        """One leaf per rule, and the else."""
         return self.n_rules + 1
 
     @cached_property
@@ -75,7 +75,7 @@ class RuleList:
 
     @cached_property
     def boxes(self) -> tuple[NDArray[np.bool_], ...]:
-        """For every leaf the disjoint boxes it is made of: one row of truth values over all values a box.
+        """For every leaf the disjoint boxes it is made of: one row of truth values over all values per box.
 
         What the rules so far leave of the domain is kept as disjoint boxes. A rule takes its part of each, and
         the rest is cut along its conditions one after another, so volumes only ever add up.

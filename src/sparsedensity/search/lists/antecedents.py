@@ -25,7 +25,7 @@ from sparsedensity.structures import Condition
 from sparsedensity.table import Floats, Table
 
 MOST_LISTED = 1_000_000
-"""Up to so many antecedents are listed one by one even where none is left out."""
+"""Up to so many antecedents are listed one by one even if none is left out."""
 MOST_MINED = 20_000_000
 MOST_BYTES = 1 << 32
 CHUNK = 1 << 12
@@ -106,7 +106,7 @@ class Antecedents:
     def listed(self) -> tuple[Listed, NDArray[np.int64]]:
         """The numbers of the conditions of every antecedent, by size (-1 fills up), and where each size begins.
 
-        None, where there are very many and none is left out: then any conditions on different features are one.
+        None if there are very many and none is left out: then any conditions on different features are one.
         """
         most = len(self.counts)
         if self.least <= 0 and sum(self.counts) > MOST_LISTED:

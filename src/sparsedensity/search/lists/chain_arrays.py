@@ -8,7 +8,7 @@ from sparsedensity.kernels import list_boxes, list_insert, list_state
 from sparsedensity.posterior.rule_list import ListPosterior, ListTerms, log_available_sizes
 from sparsedensity.search.lists.antecedents import Antecedents, records
 
-RECIPE = list_state.Recipe(
+RECIPE = list_state.ListRecipe(
     add=0.2, remove=0.4, replace=0.6, change=0.8, swap=0.9, least_gain=1e-9, least_share=1e-12
 )  # fmt: skip
 """Adding a rule is as likely as removing one."""
@@ -36,7 +36,7 @@ def _draws(terms: ListTerms, antecedents: Antecedents) -> list_state.Draws:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_share = logs - np.log(counts)
     listed, begin = antecedents.listed
-    of_size = records(list_state.DRAW, np.array([0.0, *up_to, 1.0]), np.array([-np.inf, *log_share, -np.inf]), begin)
+    of_size = records(list_state.DRAW, begin, np.array([0.0, *up_to, 1.0]), np.array([-np.inf, *log_share, -np.inf]))
     return list_state.Draws(of_size, listed, antecedents.least)
 
 

@@ -45,7 +45,7 @@ class ExactLists:
     warm: RuleList | None = None
     """A list to begin with; what is returned is never worse."""
     anytime: bool = False
-    """Where a proof is out of reach, try as long as there is time and memory instead of refusing."""
+    """If a proof is out of reach, try as long as there is time and memory instead of refusing."""
     name: str = "exact"
 
     def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> ListProof:

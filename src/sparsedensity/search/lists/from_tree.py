@@ -46,7 +46,7 @@ def best_cover(
 
 def _overlap(domain: Domain, allowed: Sequence[frozenset[int]], rule: Sequence[Condition]) -> float:
     """The volume that a region and a rule share, over the volume of both together."""
-    region, both, own = 0.0, 0.0, 0.0
+    region, both, inside = 0.0, 0.0, 0.0
     runs = {condition.feature: range(condition.low, condition.high + 1) for condition in rule}
     for column, (feature, codes) in enumerate(zip(domain, allowed, strict=True)):
         run = runs.get(column, range(feature.size))
@@ -55,6 +55,6 @@ def _overlap(domain: Domain, allowed: Sequence[frozenset[int]], rule: Sequence[C
             return 0.0
         whole = math.fsum(feature.measures)
         region += math.log(math.fsum(feature.measures[code] for code in codes) / whole)
-        own += math.log(math.fsum(feature.measures[code] for code in run) / whole)
+        inside += math.log(math.fsum(feature.measures[code] for code in run) / whole)
         both += math.log(shared / whole)
-    return math.exp(both) / (math.exp(region) + math.exp(own) - math.exp(both))
+    return math.exp(both) / (math.exp(region) + math.exp(inside) - math.exp(both))

@@ -71,8 +71,8 @@ class PrefixGrowth:
     ) -> None:
         self.problem, self.antecedents, self.proof = problem, antecedents, proof
         cells, terms = cells_of(problem, antecedents), terms_of(problem, longest)
-        self.leader = np.array([(proof.log_posterior, proof.threshold, -1)], kernels.LEADER)[0]
-        self.arrays = kernels.Growing(
+        self.leader = np.array([(-1, proof.log_posterior, proof.threshold)], kernels.LEADER)[0]
+        self.arrays = kernels.PrefixTask(
             cells, terms, uses_of(terms), self.leader, scratch_for(cells, len(terms.of_size) - 1)
         )
         self.layer = first_layer(cells)
