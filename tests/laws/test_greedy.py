@@ -77,7 +77,7 @@ def ask_best_split(domain, allowed, weights, n, criterion="posterior", a=1.0, le
     belief = belief_of(LeafSparse(8, a), domain, n, 1, 2)
     if criterion == "ise":
         belief = belief._replace(leaf=SquaredError(math.exp(domain.log_volume) / math.prod(sides) / n**2))
-    region = divisions.Region(mask, np.concatenate(weights), float(weights[0].sum()), 0.0, None)
+    region = divisions.CountedRegion(mask, np.concatenate(weights), float(weights[0].sum()), 0.0, None)
     desk = make_desk(sum(domain.sizes), max(domain.sizes), even=True)
     first, rng = np.zeros(len(mask), bool), np.random.default_rng(0)
     gain, feature = divisions.best_split(belief, space_of(domain), desk, region, float(least), first, rng)

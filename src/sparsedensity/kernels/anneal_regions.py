@@ -9,7 +9,15 @@ import numpy as np
 
 from sparsedensity.kernels import TWO, bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
-from sparsedensity.kernels.divisions import MOST_GROUPS, Desk, Region, Wish, best_division, name_groups, split_gain
+from sparsedensity.kernels.divisions import (
+    MOST_GROUPS,
+    CountedRegion,
+    Desk,
+    Wish,
+    best_division,
+    name_groups,
+    split_gain,
+)
 
 REGION = record(
     "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
@@ -59,7 +67,7 @@ class Walks(NamedTuple):
 def counted(s, region):
     """A counted region as divisions read it."""
     own = s.regions[region]
-    return Region(s.allowed[region], s.counts[own.slot], own.weight, own.term, s.pairs)
+    return CountedRegion(s.allowed[region], s.counts[own.slot], own.weight, own.term, s.pairs)
 
 
 @bare

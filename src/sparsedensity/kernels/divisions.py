@@ -42,7 +42,7 @@ class Desk(NamedTuple):
     """and more than so many values into two."""
 
 
-class Region(NamedTuple):
+class CountedRegion(NamedTuple):
     """A counted region."""
 
     allowed: np.ndarray

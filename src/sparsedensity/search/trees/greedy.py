@@ -206,14 +206,14 @@ class Growth:
         now, one = self.posterior.by_leaves(numbers, self.n).tolist()
         return float(self.one_leaf + gained + now - one)
 
-    def count(self, leaf: OpenLeaf) -> divisions.Region:
+    def count(self, leaf: OpenLeaf) -> divisions.CountedRegion:
         """A leaf as divisions read it."""
         counts = self.rows.value_weights(leaf.rows)
         weight = float(counts[self.domain.span(0)].sum())
         if beliefs.is_even(self.posterior.leaf):
-            return divisions.Region(leaf.allowed, counts, weight, 0.0, None)
+            return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         term = counted_terms(self.posterior.leaf, self.domain, counts[None], leaf.allowed[None])[0]
-        return divisions.Region(leaf.allowed, counts, weight, float(term), self.rows.pair_weights(leaf.rows))
+        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), self.rows.pair_weights(leaf.rows))
 
 
 def leave_one_out(state: Growth) -> Floats:
