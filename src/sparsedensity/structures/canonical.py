@@ -99,10 +99,14 @@ class _Search:
         """The finest groups of a feature's values that no leaf bridges, each with its leaves, by lowest value."""
         parts: list[Branch] = []
         for leaf in leaves:
-            codes = self.allowed[leaf][feature]
-            bridged = [part for part in parts if part[0] & codes]
-            apart = [part for part in parts if not part[0] & codes]
-            parts = [*apart, _joined([(codes, frozenset([leaf])), *bridged])]
+            codes, members = self.allowed[leaf][feature], frozenset([leaf])
+            apart = []
+            for part in parts:
+                if part[0] & codes:
+                    codes, members = codes | part[0], members | part[1]
+                else:
+                    apart.append(part)
+            parts = [*apart, (codes, members)]
         return sorted(parts, key=lambda part: min(part[0]))
 
 
