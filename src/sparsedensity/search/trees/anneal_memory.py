@@ -14,6 +14,7 @@ from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import is_even
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
+from sparsedensity.search.bounds import most_leaves
 from sparsedensity.table import Floats, Ints, Table
 
 MOST_LEAVES = 20_000
@@ -26,8 +27,7 @@ MOST_BYTES = 24_000_000
 
 def limit_of(problem: AnyProblem) -> int:
     """The most leaves a tree can have."""
-    points = math.prod(problem.domain.sizes)
-    return int(min(problem.max_leaves or MOST_LEAVES, MOST_LEAVES, points))
+    return int(min(most_leaves(problem), MOST_LEAVES))
 
 
 def on_grid(table: Table) -> Table:

@@ -23,14 +23,13 @@ from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_term
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
 from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
-from sparsedensity.search.trees.pruning import best_sums, pruned, size_of_best
+from sparsedensity.search.trees.pruning import TIE, best_sums, pruned, size_of_best
 from sparsedensity.search.trees.row_lists import RowList, RowLists
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats
 
 Criterion = Literal["posterior", "ise"]
-TIE = 1e-9
 PATIENCE = 64
 LARGEST_ARCHIVE = 300
 GROW_BEYOND = 2
