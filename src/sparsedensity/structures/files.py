@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsedensity import periods
 from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.errors import DataError, ModelFileError
 from sparsedensity.structures.cells import Cells
@@ -105,13 +106,18 @@ def structure_from_json(document: dict[str, Json], domain: Domain) -> Tree | Rul
 
 def _feature_to_json(feature: Feature) -> dict[str, Json]:
     values: dict[str, Json] = {"values": list(feature.known)}
-    if feature.kind == "continuous":
+    if feature.period is not None:
+        edges = periods.start(feature.period, feature.edges)
+        values = {"period": feature.period, "edges": edges.astype(str).tolist()}
+    elif feature.binned:
         values = {"edges": np.unique(feature.edges).tolist(), "integer": feature.integer}
     return {"name": feature.name, "kind": feature.kind, **values, "missing": feature.missing is not None}
 
 
 def _feature_from_json(entry: dict[str, Json]) -> Feature:
     name, missing = entry["name"], entry["missing"]
+    if "period" in entry:
+        return _calendar_from_json(entry)
     match entry["kind"]:
         case "continuous":
             return Feature.continuous(name, entry["edges"], integer=entry["integer"], missing=missing)
@@ -120,6 +126,14 @@ def _feature_from_json(entry: dict[str, Json]) -> Feature:
         case "nominal":
             return Feature.nominal(name, entry["values"], missing=missing)
     raise DataError(f"{name!r} is of the unknown kind {entry['kind']!r}.")
+
+
+def _calendar_from_json(entry: dict[str, Json]) -> Feature:
+    unit = entry["period"]
+    edges: list[float] = []
+    if unit in periods.STEPS:
+        edges = periods.numbers(unit, np.array(entry["edges"], "M8[h]")).tolist()
+    return Feature.calendar(entry["name"], unit, edges, kind=entry["kind"], missing=entry["missing"])
 
 
 def _node_to_json(tree: Tree, node: int) -> dict[str, Json]:
@@ -185,6 +199,8 @@ def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
 
 def _value_to_json(feature: Feature, code: int) -> Json:
     value = feature.values[code]
+    if isinstance(value, Bin) and feature.period is not None:
+        return periods.start(feature.period, value).astype(str).tolist()
     return list(value) if isinstance(value, Bin) else value
 
 
