@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, model_as_json, save_model, write_json
+from sparsedensity.cli.data import check_outputs, model_as_json, note, save_model, write_json
 from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 
 EXAMPLES = (
@@ -21,12 +21,17 @@ def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the model as JSON.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the report as one HTML page.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what became of each column.")] = False,
     *,
     options: ModelOptions,
 ) -> None:
     """Fit a density to a table and print it."""
     check_outputs(data, output, report)
     model, table = options.fit(data)
+    if verbose:
+        from sparsedensity.report.columns import columns_in_words
+
+        note(columns_in_words(model.domain_))
     save_model(model, output, report, table)
     if json:
         write_json(model_as_json(model))

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from sparsedensity.structures.tree import Tree
 
 FORMAT = "sparsedensity model"
 VERSION = 1
+FIRST_BYTES = 1 << 10
+MOST_BYTES = 1 << 30
 
 Json = Any
 
@@ -49,7 +51,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
     """Read a model file, or say in one sentence why it is not one."""
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(_content(path).decode("utf-8"))
     except FileNotFoundError:
         raise ModelFileError(path, "does not exist.") from None
     except IsADirectoryError:
@@ -72,6 +74,21 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
             f"this one reads up to version {VERSION}. Upgrade sparsedensity.",
         )
     return document
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a model file; an endless or a huge file is not read to its end."""
+    with path.open("rb") as file:
+        content = read_like_json(file)
+    if len(content) > MOST_BYTES:
+        raise ModelFileError(path, f"is not a model file: it is larger than {MOST_BYTES >> 20:,} MB.")
+    return content
+
+
+def read_like_json(file: BinaryIO) -> bytes:
+    """What a file holds, as far as a model could reach; only its first bytes if it does not begin like JSON."""
+    begin = file.read(FIRST_BYTES)
+    return begin + file.read(MOST_BYTES) if begin.lstrip()[:1] in (b"{", b"[") else begin
 
 
 def domain_to_json(domain: Domain) -> list[Json]:
