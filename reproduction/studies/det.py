@@ -13,7 +13,7 @@ from reproduction.fitting import warm_up
 from reproduction.paper import DATA_SETS, QUOTED
 from reproduction.sets import paper_table
 from reproduction.study import CellValue, Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
-from sparsedensity import LeafSparseTree, datasets
+from sparsedensity import Domain, LeafSparseTree, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.evaluation import CrossValidation, Method, SideBySide, against_det, mean_gain, paper_methods
 from sparsedensity.evaluation.methods import DET
@@ -75,7 +75,8 @@ def _compare(name: str, setting: Setting) -> dict[str, Any]:
     warm_up()
     ours = Method(LeafSparseTree(8, pseudocount=2, time_limit=seconds, random_state=0))
     frame, stands_in = _load(name, setting.data)
-    rows = against_det(frame, CrossValidation(folds, inner=INNER, jobs=setting.jobs), ours=ours)
+    cv, domain = CrossValidation(folds, inner=INNER, jobs=setting.jobs), Domain.infer(frame, kinds="nominal")
+    rows = against_det(frame, cv, domain=domain, ours=ours)
     return {"folds": [asdict(row) for row in rows], "stands_in": stands_in}
 
 

@@ -22,6 +22,7 @@ Type = Literal["text", "boolean", "integer", "float", "date", "time"]
 Rows: TypeAlias = NDArray[np.bool_]
 """One truth value per row."""
 EPOCH = np.datetime64(0, "s")
+FEW_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +140,22 @@ def _of_moments(name: str, kind: Literal["date", "time"], data: NDArray[Any]) ->
 
 def _of_text(name: str, series: pl.Series) -> Column:
     """Distinct texts, sorted, and the position of each row's text among them."""
+    if len(series) <= FEW_ROWS:
+        return _of_few_texts(name, series.to_list())
     missing = series.is_null().to_numpy() if series.null_count() else None
     labels = series.drop_nulls().unique().sort()
     if labels.is_empty():
         return Column(name, "text", np.zeros(len(series), np.uint8), np.ones(len(series), bool), ())
     codes = series.cast(pl.Enum(labels)).to_physical().fill_null(0).to_numpy()
     return Column(name, "text", codes, missing, tuple(labels.to_list()))
+
+
+def _of_few_texts(name: str, texts: list[str | None]) -> Column:
+    """The same without Polars, whose calls take longer than a few rows do: a table may have many columns."""
+    labels = sorted({text for text in texts if text is not None})
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([0 if text is None else place[text] for text in texts], np.uint32)
+    return Column(name, "text", codes, _if_any(np.array([text is None for text in texts])), tuple(labels))
 
 
 def _of_categories(name: str, series: nw.Series[Any]) -> Column:

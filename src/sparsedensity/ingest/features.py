@@ -62,7 +62,7 @@ def holds_whole_numbers(numbers: NDArray[Any]) -> bool:
 
 def check_kinds(kinds: Any) -> None:
     """Raise unless `kinds` is a kind for all columns, or maps columns to kinds."""
-    if kinds is None or kinds in KINDS:
+    if kinds is None or (isinstance(kinds, str) and kinds in KINDS):
         return
     if not isinstance(kinds, Mapping):
         raise ParameterError("kinds", kinds, f"{', '.join(map(repr, KINDS))}, a mapping from column to kind, or None")
@@ -101,9 +101,10 @@ def distinct_by_column(numbers: NDArray[np.integer[Any]], keep: NDArray[np.bool_
 
 def levels(name: str, kind: Any, distinct: NDArray[Any]) -> Feature | None:
     """The feature of a column of whole numbers, none missing; None if it takes more than its distinct numbers."""
-    if kind in ("nominal", "ordinal") or (kind is None and len(distinct) <= FEW_NUMBERS):
-        return _of_numbers(name, kind or "ordinal", distinct, missing=False)
-    return None
+    if kind is None and len(distinct) <= FEW_NUMBERS:
+        kind = "ordinal"
+    asked = isinstance(kind, str) and kind in ("nominal", "ordinal")
+    return _of_numbers(name, kind, distinct, missing=False) if asked else None
 
 
 def distinct_integers(numbers: NDArray[np.integer[Any]]) -> NDArray[Any]:

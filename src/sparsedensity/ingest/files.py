@@ -37,6 +37,7 @@ DATE_FORMS: tuple[tuple[Any, str], ...] = (
     (pl.Time, "%H:%M"),
     (pl.Time, "%H:%M:%S%.f"),
 )
+DATE_LIKE = re.compile(r"\s*(\d{4}-\d\d-\d\d|\d\d:\d\d)")
 """Dates and times in ISO's form; others, such as 3/4/2024, could mean two things and stay text."""
 NOT_TEXT = "it is not text in UTF-8 or Latin-1. Save it as UTF-8."
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -163,13 +164,10 @@ def as_utf8(source: Path | io.BytesIO, name: str) -> Path | io.BytesIO:
 
 def with_dates(column: pl.Series) -> pl.Series:
     """A column of text as dates or times if all of it is in ISO's form."""
-    if column.dtype != pl.String or column.null_count() == len(column):
+    if column.dtype != pl.String or not DATE_LIKE.match(next(filter(None, column), "")):
         return column
     text = column.str.strip_chars().str.replace("T", " ", literal=True).str.strip_suffix("Z")
-    first = text.drop_nulls().head(1)
     for dtype, form in DATE_FORMS:
-        if first.str.strptime(dtype, form, strict=False).null_count():
-            continue
         read = text.str.strptime(dtype, form, strict=False)
         if read.null_count() == column.null_count():
             return read

@@ -23,22 +23,22 @@ LARGEST_SPAN = 2
 
 
 def infer(source: Source, kinds: Any, bins: Any, weights: Floats | None, keep: Rows) -> Domain:
-    """One feature per column, without identifiers unless a kind is asked for them."""
+    """One feature per column, without identifiers unless a kind is asked for them or there is nothing else."""
     by_name = _asked(source, kinds, bins)
     word = kinds if isinstance(kinds, str) else None
     rows = None if keep.all() else keep
     kept = weights if weights is None or rows is None else weights[rows]
-    found, left_out = _levels_of_array(source, by_name, word, keep), {}
+    found, left_out = _levels_of_array(source, by_name, word, keep), list[str]()
     for column in source.without(found):
         some, kind = column.only(rows), by_name.get(column.name)
         if kind is None and word is not None and _suits(word, column):
             kind = word
-        if kind is None and _is_identifier(some):
-            left_out[column.name] = len(some.present)
+        if kind is None and len(source.names) > 1 and _is_identifier(some):
+            left_out.append(column.name)
         else:
             found[column.name] = feature_of(some, kind, bins, kept)
-    for name, count in left_out.items():
-        _tell_of_identifier(name, count, alone=not found)
+    for name in left_out:
+        _tell_of_identifier(name, int(keep.sum()), alone=not found)
     features = tuple(found[name] for name in source.names if name in found)
     for feature in features:
         if feature.values == (None,):

@@ -111,8 +111,10 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
     names = tuple(map(str, columns))
     _refuse_twins(names)
 
+    series = list(frame.iter_columns())
+
     def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
-        return (column_of_series(names[i], frame[:, i], counted) for i in positions)
+        return (column_of_series(names[i], series[i], counted) for i in positions)
 
     return Source(names, len(frame), read, tuple(range(len(names))), named=bool(texts))
 
