@@ -1,6 +1,7 @@
 """What becomes of dates, identifiers, crowded columns and values that were never seen."""
 
 import datetime
+import sys
 import warnings
 
 import numpy as np
@@ -13,8 +14,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsedensity import Domain, Feature, GreedyTree, Histogram, LeafSparseTree, load, periods
-from sparsedensity.errors import ColumnsError, DataError, DataWarning, UnknownValueError
+from sparsedensity.errors import (
+    ColumnsError,
+    DataError,
+    DataWarning,
+    MissingExtraError,
+    ModelFileError,
+    UnknownValueError,
+)
+from sparsedensity.ingest.batches import read_batches
+from sparsedensity.ingest.files import read_file
 from sparsedensity.report.columns import columns_in_words
+from sparsedensity.structures.files import read_like_json
 
 DAY = datetime.date(2024, 1, 1)
 
@@ -259,3 +270,67 @@ def test_many_columns_with_few_rows_are_read_by_name_once():
     assert domain.sizes == (2,) * 3000
     with pytest.raises(DataError, match="Two columns are called 'c7'"):
         Domain((*domain.features, Feature.nominal("c7", ("a",))))
+
+
+class TestFiles:
+    def test_dates_in_a_csv_are_dates_and_other_text_is_not(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text(
+            "day,moment,clock,us,mixed\n2024-03-17,2024-03-17T14:05:00Z,14:05,3/17/2024,2024-03-17\n"
+            "2024-04-01,2024-03-18T09:00:00Z,09:30,3/18/2024,soon\n",
+            encoding="utf-8",
+        )
+        types = [pl.Date, pl.Datetime("us"), pl.Time, pl.String, pl.String]
+        assert read_file(path).dtypes == types
+        domain = Domain.infer(read_file(path))
+        assert read_file(path, domain).dtypes == types
+        (batch,) = read_batches(path, domain)
+        assert batch.dtypes == types
+
+    @pytest.mark.parametrize("text", ["name,n\nMüller,1\n", "Größe,n\nx,1\n"])
+    def test_latin_1_is_read_after_saying_so(self, text, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes(text.encode("latin-1"))
+        with pytest.warns(DataWarning, match="not text in UTF-8 and is read as Latin-1"):
+            frame = read_file(path)
+        assert frame.write_csv() == text
+        with pytest.warns(DataWarning, match="Latin-1"):
+            (batch,) = read_batches(path, Domain.infer(frame))
+        assert batch.equals(frame)
+
+    def test_excel_needs_a_library_and_says_so(self, tmp_path, monkeypatch):
+        path = tmp_path / "t.xlsx"
+        path.write_bytes(b"PK not really")
+        monkeypatch.setitem(sys.modules, "fastexcel", None)
+        with pytest.raises(MissingExtraError, match="fastexcel is needed for reading Excel files"):
+            read_file(path)
+
+    def test_excel_is_read_with_it(self, tmp_path, monkeypatch):
+        path = tmp_path / "t.xlsx"
+        path.write_bytes(b"any")
+        table = pl.DataFrame({"a": [1]})
+        monkeypatch.setitem(sys.modules, "fastexcel", sys)
+        monkeypatch.setattr(pl, "read_excel", lambda file: table if file == path else None)
+        assert read_file(path) is table
+
+    @pytest.mark.parametrize("read", ["read_parquet", "scan_parquet"])
+    def test_a_panic_inside_polars_is_one_sentence(self, read, tmp_path, monkeypatch):
+        path = tmp_path / "t.parquet"
+        path.write_bytes(b"PAR1")
+
+        def panic(*_):
+            raise pl.exceptions.PanicException("index out of bounds")
+
+        monkeypatch.setattr(pl, read, panic)
+        domain = Domain((Feature.nominal("a", ("x",)),))
+        with pytest.raises(DataError, match=r"is not a Parquet file, or is damaged \(index out of bounds\)"):
+            list(read_batches(path, domain)) if read == "scan_parquet" else read_file(path)
+
+    @pytest.mark.parametrize("content", [b"\0" * 5000, b"a,b\n" * 5000])
+    def test_what_does_not_begin_like_a_model_is_not_read_to_its_end(self, content, tmp_path):
+        path = tmp_path / "endless"
+        path.write_bytes(content)
+        with path.open("rb") as file:
+            assert len(read_like_json(file)) < len(content)
+        with pytest.raises(ModelFileError, match="not a model file"):
+            load(path)
