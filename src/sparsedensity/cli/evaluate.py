@@ -27,7 +27,7 @@ EXAMPLES = (
 GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
 KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
 PAPER_TAKES = {
-    "weight", "drop", "kinds", "bins", "missing", "max_leaves", "max_rules", "time_limit", "random_state", "n_jobs",
+    "weight", "drop", "kinds", "bins", "domain", "missing", "max_leaves", "max_rules", "time_limit", "random_state", "n_jobs",
     "quiet",
 }  # fmt: skip
 """The options of a model that the paper's methods heed."""
@@ -70,7 +70,7 @@ def command(
             _seeded(methods, seed),
             CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
             sample_weight=table.weights,
-            domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
+            domain=model.domain or Domain.infer(table.frame, **reading, sample_weight=table.weights),
             keep=keep,
             progress=progress,
         )
