@@ -27,8 +27,8 @@ EXAMPLES = (
 GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
 KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
 PAPER_TAKES = {
-    "weight", "drop", "kinds", "bins", "domain", "missing", "max_leaves", "max_rules", "time_limit", "random_state", "n_jobs",
-    "quiet",
+    "weight", "drop", "kinds", "bins", "domain", "missing", "max_leaves", "max_rules", "time_limit", "random_state",
+    "n_jobs", "quiet",
 }  # fmt: skip
 """The options of a model that the paper's methods heed."""
 

@@ -98,7 +98,8 @@ def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: 
     """Where a table differs from the one a model was fitted to. Rows outside the domain are a difference too."""
     density = model.density_
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=density.used)
-    warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} lie", model.unknown == "nearest")
+    verb = "lies" if rows.outside == 1 else "lie"
+    warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} {verb}", model.unknown == "nearest")
     leaves = density.leaf_numbers(rows.codes, jobs=jobs_of(model.n_jobs))
     observed = np.bincount(leaves, rows.weights, density.structure.n_leaves).astype(np.float64)
     by_leaf = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
