@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.density import TIE, Density
+from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.density.changes import best_changes
 from sparsedensity.errors import DataWarning
 from sparsedensity.posterior import LeafSparse, SparseRules
@@ -42,11 +42,14 @@ def test_no_other_change_of_one_value_does_better(density, data):
         for code in range(domain.sizes[feature])
     }
     if best is None:
-        assert max(tried.values()) <= own + TIE
+        assert max(tried.values()) <= own + EQUALLY_DENSE
         return
-    assert max(tried.values()) <= tried[best.feature, best.codes[0]] + TIE * len(domain)
+    assert max(tried.values()) <= tried[best.feature, best.codes[0]] + EQUALLY_DENSE * len(domain)
     equal = [code for code in range(domain.sizes[best.feature]) if code in best.codes]
-    assert all(tried[best.feature, code] == pytest.approx(tried[best.feature, equal[0]], abs=2 * TIE) for code in equal)
+    assert all(
+        tried[best.feature, code] == pytest.approx(tried[best.feature, equal[0]], abs=2 * EQUALLY_DENSE)
+        for code in equal
+    )
     assert row[best.feature] not in best.codes
 
 

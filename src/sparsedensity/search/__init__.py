@@ -1,15 +1,9 @@
 """Searches: how to look for the structure that a posterior likes best."""
 
 from sparsedensity.search.base import Budget, Found, Search, run
-from sparsedensity.search.lists import (
-    AnnealLists,
-    ExactLists,
-    ListEstimate,
-    NearOptimalLists,
-    estimate_list,
-    near_optimal_lists,
-)
-from sparsedensity.search.trees import Anneal, Estimate, Exact, Greedy, NearOptimal, estimate, near_optimal
+from sparsedensity.search.lists import AnnealLists, ExactLists, ListEstimate, estimate_list, near_optimal_lists
+from sparsedensity.search.near_optimal import NearOptimal
+from sparsedensity.search.trees import Anneal, Estimate, Exact, Greedy, estimate, near_optimal
 
 __all__ = [
     "Anneal",
@@ -22,7 +16,6 @@ __all__ = [
     "Greedy",
     "ListEstimate",
     "NearOptimal",
-    "NearOptimalLists",
     "Search",
     "estimate",
     "estimate_list",

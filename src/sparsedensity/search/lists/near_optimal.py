@@ -8,20 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.errors import DataError
 from sparsedensity.kernels import list_prefixes as kernels
-from sparsedensity.posterior.base import check_positive
 from sparsedensity.posterior.rule_list import ListPosterior
-from sparsedensity.problem import Problem, check_limit
+from sparsedensity.problem import Problem
+from sparsedensity.search.base import Proof
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact import ExactLists
 from sparsedensity.search.lists.exact_arrays import all_cells
 from sparsedensity.search.lists.exact_estimate import longest_of
-from sparsedensity.search.lists.prefix_growth import ListProof, PrefixGrowth
+from sparsedensity.search.lists.prefix_growth import PrefixGrowth
+from sparsedensity.search.near_optimal import NearOptimal, TooManyError, check_proven, check_wish, widening
 from sparsedensity.structures import RuleList
 
-FIRST_WINDOW = 0.25
-"""Nats below the best to list first; doubled until there are enough lists."""
 MOST_PREFIXES = 100_000
 """The most prefixes of one number of rules that are held."""
 
@@ -41,29 +39,6 @@ class ScoredList:
 
 
 @dataclass(frozen=True)
-class NearOptimalLists:
-    """The lists whose log posterior is within some nats of the optimum, the best first.
-
-    Lists whose rules take the same parts of the domain, with as many conditions, are one.
-    """
-
-    lists: tuple[ScoredList, ...] = field(repr=False)
-    within: float
-    complete: bool
-    """Whether these are all; if not there are more, and these are the best."""
-
-    def __len__(self) -> int:
-        return len(self.lists)
-
-    def __iter__(self) -> Iterator[ScoredList]:
-        return iter(self.lists)
-
-    def __str__(self) -> str:
-        number = f"{len(self):,}" if self.complete else f"at least {len(self):,}"
-        return f"{number} within {self.within:g} nats of the optimum"
-
-
-@dataclass(frozen=True)
 class Prefix:
     """The best order of some rules, by their numbers; -c for one of c conditions that nothing is left for."""
 
@@ -73,14 +48,12 @@ class Prefix:
     numbers: tuple[int, ...]
 
 
-class TooManyPrefixesError(Exception):
-    """There are more prefixes than can be held."""
-
-
 def near_optimal_lists(
     problem: Problem[ListPosterior], antecedents: Antecedents, within: float, at_most: int = 1000
-) -> NearOptimalLists:
+) -> NearOptimal[ScoredList]:
     """The lists whose log posterior is within some nats of the best, at most so many of them.
+
+    Lists whose rules take the same parts of the domain, with as many conditions, are one.
 
     >>> from sparsedensity import datasets
     >>> from sparsedensity.engines import MemoryEngine
@@ -93,42 +66,18 @@ def near_optimal_lists(
     >>> print(near_optimal_lists(problem, antecedents, within=1.0))
     8 within 1 nats of the optimum
     """
-    check_positive("within", within)
-    check_limit("at_most", at_most)
-    proof, window, listed = proven(problem, antecedents), min(FIRST_WINDOW, within), list[ScoredList]()
-    while True:
-        try:
-            listed = ListListing(problem, antecedents, proof, window).listed()
-        except TooManyPrefixesError:
-            return _answer(listed, within, at_most, complete=False)
-        if window >= within or len(listed) > at_most:
-            return _answer(listed, within, at_most, complete=len(listed) <= at_most)
-        window = min(2 * window, within)
-
-
-def _answer(listed: list[ScoredList], within: float, at_most: int, *, complete: bool) -> NearOptimalLists:
-    if not listed:
-        raise DataError(f"More lists of this table lie within {FIRST_WINDOW} nats of the best than can be listed.")
-    best = sorted(listed, key=lambda scored: -scored.log_posterior)[:at_most]
-    return NearOptimalLists(tuple(best), within, complete)
-
-
-def proven(problem: Problem[ListPosterior], antecedents: Antecedents) -> ListProof:
-    """The finished proof of a problem."""
+    check_wish(within, at_most)
     proof = ExactLists(antecedents).init(problem, np.random.default_rng(0))
     for _ in proof.work:
         pass
-    if proof.upper_bound > proof.threshold:
-        raise DataError("The best list of this table was not proven, so what is near it is not known.")
-    return proof
+    check_proven(proof)
+    return widening(lambda window: ListListing(problem, antecedents, proof, window).listed(), within, at_most)
 
 
 class ListListing:
     """Lists all rule lists within a window below the best."""
 
-    def __init__(
-        self, problem: Problem[ListPosterior], antecedents: Antecedents, proof: ListProof, window: float
-    ) -> None:
+    def __init__(self, problem: Problem[ListPosterior], antecedents: Antecedents, proof: Proof, window: float) -> None:
         self.least = proof.log_posterior - window - (proof.threshold - proof.log_posterior)
         self.longest = longest_of(problem, antecedents, self.least)
         self.growth = PrefixGrowth(problem, antecedents, max(self.longest, 1), proof)
@@ -160,7 +109,7 @@ class ListListing:
                 if child.value > known.value if known else self._leads_on(child, rules):
                     longer[leaves] = child
             if len(longer) > MOST_PREFIXES:
-                raise TooManyPrefixesError
+                raise TooManyError
         return longer
 
     def _children(self, prefix: Prefix) -> Iterator[tuple[Leaf, Prefix]]:

@@ -23,7 +23,7 @@ from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_term
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
 from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
-from sparsedensity.search.trees.pruning import TIE, best_sums, pruned, size_of_best
+from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
 from sparsedensity.search.trees.row_lists import RowList, RowLists
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Split
@@ -72,7 +72,7 @@ class Greedy:
         state.moves += 1
         state.gained -= gain
         score = state.score(state.gained)
-        state.idle = 0 if self.criterion == "ise" or score > state.log_posterior + TIE else state.idle + 1
+        state.idle = 0 if self.criterion == "ise" or score > state.log_posterior + SAME else state.idle + 1
         state.log_posterior = max(state.log_posterior, score)
         state.finished = self._is_done(problem, state)
         return state

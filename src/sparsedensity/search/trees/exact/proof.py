@@ -14,14 +14,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.base import TIE
+from sparsedensity.search.base import Proof
+from sparsedensity.search.near_optimal import TooManyError
 from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
 from sparsedensity.search.trees.exact.estimate import MOST_BYTES
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
 from sparsedensity.search.trees.exact.plans import Plan, Tables, best_plan, tree_of
 from sparsedensity.search.trees.exact.regions import Lattice, count_regions
-from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, TooManyError, Within
+from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, Within
 from sparsedensity.structures import Tree
 
 STEEP = 10.0
@@ -32,29 +33,12 @@ MOST_TABLE_STEPS = 2e11
 
 
 @dataclass
-class Proof:
-    """How far a proof has come."""
+class TreeProof(Proof):
+    """How far a proof of trees has come."""
 
-    structure: Tree
-    log_posterior: float
-    upper_bound: float
-    work: Iterator[int] = field(default_factory=lambda: iter(()), repr=False)
-    moves: int = 0
-    """How many regions were visited, over all passes."""
-    finished: bool = False
     beyond: float = -math.inf
     """The best log posterior known of a tree with more leaves than the limit."""
     archive: dict[int, tuple[float, Tree]] = field(default_factory=dict, repr=False)
-
-    @property
-    def tie(self) -> float:
-        """Log posteriors this close are equal."""
-        return TIE * max(1.0, abs(self.log_posterior))
-
-    @property
-    def threshold(self) -> float:
-        """What a tree must exceed to be better than the best known."""
-        return self.log_posterior + self.tie
 
     @property
     def still_beyond(self) -> float:
@@ -85,7 +69,7 @@ def cases(problem: AnyProblem, bound: float) -> list[Case]:
     return [Case(some, float(by_features[len(some)]), bound, exactly=True) for some in sets]
 
 
-def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterator[int]:
+def prove(problem: AnyProblem, proof: TreeProof, depth: int | None = None) -> Iterator[int]:
     """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
     every = cases(problem, proof.upper_bound)
     for case in every:
@@ -97,7 +81,9 @@ def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterat
     proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
 
 
-def _prove_case(problem: AnyProblem, proof: Proof, case: Case, every: list[Case], depth: int | None) -> Iterator[int]:
+def _prove_case(
+    problem: AnyProblem, proof: TreeProof, case: Case, every: list[Case], depth: int | None
+) -> Iterator[int]:
     """One case; its tables are let go before those of the next are made."""
     search = CaseSearch(problem, proof, case, depth)
     yield from search.prove()
@@ -114,7 +100,7 @@ def pass_on(search: CaseSearch, every: list[Case]) -> None:
 class CaseSearch:
     """The proof of one case."""
 
-    def __init__(self, problem: AnyProblem, proof: Proof, case: Case, depth: int | None = None) -> None:
+    def __init__(self, problem: AnyProblem, proof: TreeProof, case: Case, depth: int | None = None) -> None:
         self.problem, self.proof, self.case, self.depth = problem, proof, case, depth
         self.tables = tables_of(problem, case.features, depth)
         self.lattice = self.tables.lattice

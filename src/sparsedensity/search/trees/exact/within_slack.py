@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sparsedensity.search.near_optimal import TooManyError
 from sparsedensity.search.trees.exact.plans import Choice, Plan, Tables
 
 MOST_CHOICES = 2_000_000
@@ -36,10 +37,6 @@ class Entry(NamedTuple):
 
 
 Lists = dict[Label, list[Entry]]
-
-
-class TooManyError(Exception):
-    """More choices lie within the slack than can be listed."""
 
 
 @dataclass

@@ -1,0 +1,84 @@
+"""All near-optimal structures: the set of good models, listed in windows below the best that widen until enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from sparsedensity.errors import DataError
+from sparsedensity.posterior.base import check_positive
+from sparsedensity.problem import check_limit
+from sparsedensity.search.base import Proof
+from sparsedensity.structures import Structure
+
+FIRST_WINDOW = 0.25
+"""Nats below the best to list first; doubled until there are enough structures."""
+
+
+class Near(Protocol):
+    """A listed structure."""
+
+    @property
+    def log_posterior(self) -> float:
+        """Its log posterior."""
+
+    @property
+    def structure(self) -> Structure:
+        """The structure itself."""
+
+
+N = TypeVar("N", bound=Near)
+
+
+class TooManyError(Exception):
+    """More lies within a window than can be listed."""
+
+
+@dataclass(frozen=True)
+class NearOptimal(Generic[N]):
+    """The structures whose log posterior is within some nats of the optimum, the best first."""
+
+    listed: tuple[N, ...] = field(repr=False)
+    within: float
+    complete: bool
+    """Whether these are all; if not there are more, and these are the best."""
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def __iter__(self) -> Iterator[N]:
+        return iter(self.listed)
+
+    def __str__(self) -> str:
+        number = f"{len(self):,}" if self.complete else f"at least {len(self):,}"
+        return f"{number} within {self.within:g} nats of the optimum"
+
+
+def check_wish(within: float, at_most: int) -> None:
+    """Refuse a distance or a number of structures that cannot be."""
+    check_positive("within", within)
+    check_limit("at_most", at_most)
+
+
+def check_proven(proof: Proof) -> None:
+    """Refuse a proof that did not come to its end."""
+    if proof.upper_bound > proof.threshold:
+        raise DataError("The optimum of this table was not proven, so what is near it is not known.")
+
+
+def widening(list_within: Callable[[float], list[N]], within: float, at_most: int) -> NearOptimal[N]:
+    """List windows below the best, each twice as wide, up to a distance or until there are more than so many."""
+    window, listed, complete = min(FIRST_WINDOW, within), list[N](), False
+    try:
+        listed = list_within(window)
+        while window < within and len(listed) <= at_most:
+            window = min(2 * window, within)
+            listed = list_within(window)
+        complete = len(listed) <= at_most
+    except TooManyError:
+        if not listed:
+            message = f"More than can be listed lies within {FIRST_WINDOW} nats of the best."
+            raise DataError(message) from None
+    best = sorted(listed, key=lambda near: -near.log_posterior)[:at_most]
+    return NearOptimal(tuple(best), within, complete)
