@@ -9,7 +9,8 @@ from sparsedensity import GreedyTree, Histogram, datasets
 from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.density.changes import best_changes
 from sparsedensity.errors import DataWarning
-from sparsedensity.posterior import LeafSparse, SparseRules
+from sparsedensity.posterior import LeafSparse
+from tests.draw_list import rules_on
 from tests.strategies import domains, rows_of, rule_lists, trees
 
 
@@ -19,7 +20,7 @@ def densities(draw):
     if draw(st.booleans()):
         structure, posterior = draw(trees(domain)), LeafSparse()
     else:
-        structure, posterior = draw(rule_lists(domain)), SparseRules.on(domain)
+        structure, posterior = draw(rule_lists(domain)), rules_on(domain)
     weights = np.array(draw(st.lists(st.integers(0, 9), min_size=structure.n_leaves, max_size=structure.n_leaves)))
     weights = np.where(np.isfinite(structure.log_volumes), weights, 0.0) + 0.0
     return Density(structure, weights, posterior.log_probabilities(structure, weights))

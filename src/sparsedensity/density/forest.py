@@ -78,12 +78,9 @@ def mutual_information(table: Table) -> Floats:
     """For every two columns what one tells about the other, in nats; 0 for pairs that are not to be linked."""
     features = len(table.domain)
     information = np.zeros((features, features))
-    columns = np.ascontiguousarray(table.codes.T).astype(np.int64)
     for a, b in combinations(range(features), 2):
-        size = table.domain.sizes[a], table.domain.sizes[b]
-        if size[0] * size[1] <= LARGEST_PAIR:
-            joint = np.bincount(columns[a] * size[1] + columns[b], table.weights, size[0] * size[1]).reshape(size)
-            information[a, b] = information[b, a] = _information(joint / table.n)
+        if table.domain.sizes[a] * table.domain.sizes[b] <= LARGEST_PAIR:
+            information[a, b] = information[b, a] = _information(_weights(table, b, a) / table.n)
     return information
 
 

@@ -33,7 +33,6 @@ from sparsedensity.search.base import Watch
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact_estimate import too_large
 from sparsedensity.search.lists.from_tree import as_rules
-from sparsedensity.search.lists.near_optimal import ScoredList
 from sparsedensity.structures import RuleList, Structure, Tree
 
 SEARCHES = ("auto", "anneal", "exact")
@@ -170,7 +169,7 @@ class SparseRuleList(DensityEstimator):
         assert isinstance(rules, RuleList)
         return {**self._walk(*self._problem(engine), [], start=rules).archive, rules.n_rules: rules}
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal[ScoredList]:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
         """The lists whose log posterior is within some nats of the best: the set of good models.
 
         Lists whose rules take the same parts of the domain, with as many conditions, are one. Works only if the best

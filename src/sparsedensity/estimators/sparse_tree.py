@@ -22,7 +22,6 @@ from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, 
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
 from sparsedensity.search.base import Watch
 from sparsedensity.search.trees.anneal_chain import COOLINGS
-from sparsedensity.search.trees.exact.near_optimal import NearTree
 from sparsedensity.structures import Structure, Tree
 
 SEARCHES = ("auto", "anneal", "exact", "greedy")
@@ -105,7 +104,7 @@ class SparseTree(DensityEstimator):
         """What is believed before any row is seen."""
         return self.belief()
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal[NearTree]:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
         """The trees whose log posterior is within some nats of the best: the set of good models.
 
         Trees with the same leaves are one; if the posterior tells them apart by their splits, those that differ in

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -50,6 +52,8 @@ class Best:
 
 
 S = TypeVar("S", bound=State)
+T = TypeVar("T")
+R = TypeVar("R")
 Watch = Callable[[Any, float], None]
 """Called after every step with the state and the seconds so far."""
 
@@ -187,6 +191,15 @@ def run(
         trace=tuple(trace),
         proven=bound is not None and bound <= log_posterior,
     )
+
+
+def each(ones: Sequence[T], job: Callable[[T], R], jobs: int) -> list[R]:
+    """Do something with every chain or its work, several at a time; all cores if `jobs` is not positive."""
+    jobs = min(jobs if jobs > 0 else os.cpu_count() or 1, len(ones))
+    if jobs <= 1:
+        return [job(one) for one in ones]
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(job, ones))
 
 
 def certified(problem: Problem[Any], proven: float | None, log_posterior: float) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from functools import cached_property
 
 from sparsedensity.errors import DataError
 from sparsedensity.posterior.base import check_positive
@@ -16,30 +16,28 @@ FIRST_WINDOW = 0.25
 """Nats below the best to list first; doubled until there are enough structures."""
 
 
-class Near(Protocol):
-    """A listed structure."""
-
-    @property
-    def log_posterior(self) -> float:
-        """Its log posterior."""
-
-    @property
-    def structure(self) -> Structure:
-        """The structure itself."""
-
-
-N = TypeVar("N", bound=Near)
-
-
 class TooManyError(Exception):
     """More lies within a window than can be listed."""
 
 
 @dataclass(frozen=True)
-class NearOptimal(Generic[N]):
+class Near:
+    """A listed structure with its log posterior; built when it is asked for."""
+
+    log_posterior: float
+    build: Callable[[], Structure] = field(repr=False)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The structure."""
+        return self.build()
+
+
+@dataclass(frozen=True)
+class NearOptimal:
     """The structures whose log posterior is within some nats of the optimum, the best first."""
 
-    listed: tuple[N, ...] = field(repr=False)
+    listed: tuple[Near, ...] = field(repr=False)
     within: float
     complete: bool
     """Whether these are all; if not there are more, and these are the best."""
@@ -47,7 +45,7 @@ class NearOptimal(Generic[N]):
     def __len__(self) -> int:
         return len(self.listed)
 
-    def __iter__(self) -> Iterator[N]:
+    def __iter__(self) -> Iterator[Near]:
         return iter(self.listed)
 
     def __str__(self) -> str:
@@ -67,9 +65,9 @@ def check_proven(proof: Proof) -> None:
         raise DataError("The optimum of this table was not proven, so what is near it is not known.")
 
 
-def widening(list_within: Callable[[float], list[N]], within: float, at_most: int) -> NearOptimal[N]:
+def widening(list_within: Callable[[float], list[Near]], within: float, at_most: int) -> NearOptimal:
     """List windows below the best, each twice as wide, up to a distance or until there are more than so many."""
-    window, listed, complete = min(FIRST_WINDOW, within), list[N](), False
+    window, listed, complete = min(FIRST_WINDOW, within), list[Near](), False
     try:
         listed = list_within(window)
         while window < within and len(listed) <= at_most:

@@ -108,7 +108,7 @@ def layer_of(words: int, room: int) -> kernels.Layer:
     return kernels.Layer(
         left=np.empty((room, words), np.uint64),
         state=np.empty(room, kernels.PREFIX),
-        slot=np.full(2 * room, kernels.EMPTY),
+        slot=np.zeros(2 * room, np.int64),
         size=np.zeros(1, kernels.COUNT)[0],
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,7 @@ from sparsedensity.search.lists.exact import ExactLists
 from sparsedensity.search.lists.exact_arrays import all_cells
 from sparsedensity.search.lists.exact_estimate import longest_of
 from sparsedensity.search.lists.prefix_growth import PrefixGrowth
-from sparsedensity.search.near_optimal import NearOptimal, TooManyError, check_proven, check_wish, widening
-from sparsedensity.structures import RuleList
+from sparsedensity.search.near_optimal import Near, NearOptimal, TooManyError, check_proven, check_wish, widening
 
 MOST_PREFIXES = 100_000
 """The most prefixes of one number of rules that are held."""
@@ -28,14 +28,6 @@ Leaf = tuple[bytes, int]
 Key = tuple[Leaf, ...]
 """The leaves of a prefix in no order."""
 Bits = NDArray[np.uint64]
-
-
-@dataclass(frozen=True)
-class ScoredList:
-    """A listed rule list with its log posterior."""
-
-    log_posterior: float
-    structure: RuleList = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -50,21 +42,10 @@ class Prefix:
 
 def near_optimal_lists(
     problem: Problem[ListPosterior], antecedents: Antecedents, within: float, at_most: int = 1000
-) -> NearOptimal[ScoredList]:
+) -> NearOptimal:
     """The lists whose log posterior is within some nats of the best, at most so many of them.
 
     Lists whose rules take the same parts of the domain, with as many conditions, are one.
-
-    >>> from sparsedensity import datasets
-    >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import SparseRules
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2))
-    >>> table = Table.of(truth.domain, truth.codes)
-    >>> antecedents = Antecedents(table)
-    >>> problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts))
-    >>> print(near_optimal_lists(problem, antecedents, within=1.0))
-    8 within 1 nats of the optimum
     """
     check_wish(within, at_most)
     proof = ExactLists(antecedents).init(problem, np.random.default_rng(0))
@@ -81,9 +62,9 @@ class ListListing:
         self.least = proof.log_posterior - window - (proof.threshold - proof.log_posterior)
         self.longest = longest_of(problem, antecedents, self.least)
         self.growth = PrefixGrowth(problem, antecedents, max(self.longest, 1), proof)
-        self.arrays, self.found = self.growth.arrays, list[ScoredList]()
+        self.arrays, self.found = self.growth.arrays, list[Near]()
 
-    def listed(self) -> list[ScoredList]:
+    def listed(self) -> list[Near]:
         """All of them."""
         empty: Key = ()
         layer = {empty: Prefix(0.0, 0, all_cells(self.arrays.cells), ())}
@@ -97,7 +78,7 @@ class ListListing:
         """The prefix as a list, if it is in the window."""
         last, _ = self._rest(prefix, rules)
         if prefix.value + last > self.least:
-            self.found.append(ScoredList(prefix.value + last, self.growth.list_of(prefix.numbers)))
+            self.found.append(Near(prefix.value + last, partial(self.growth.list_of, prefix.numbers)))
 
     def _longer(self, layer: dict[Key, Prefix], rules: int) -> dict[Key, Prefix]:
         """Every prefix of one rule more that may lead into the window."""
@@ -106,7 +87,7 @@ class ListListing:
             for leaf, child in self._children(prefix):
                 leaves = tuple(sorted((*key, leaf)))
                 known = longer.get(leaves)
-                if child.value > known.value if known else self._leads_on(child, rules):
+                if child.value > known.value if known else max(self._rest(child, rules)) > self.least - child.value:
                     longer[leaves] = child
             if len(longer) > MOST_PREFIXES:
                 raise TooManyError
@@ -131,10 +112,6 @@ class ListListing:
         if following["after"] >= 0:
             value = prefix.value + float(following["step"]) + kernels.term_of(self.arrays, part)
             yield leaf, Prefix(value, int(following["after"]), prefix.left & ~part, (*prefix.numbers, number))
-
-    def _leads_on(self, prefix: Prefix, rules: int) -> bool:
-        """Whether a prefix, as it is or with further rules, may be in the window."""
-        return max(self._rest(prefix, rules)) > self.least - prefix.value
 
     def _rest(self, prefix: Prefix, rules: int) -> tuple[float, float]:
         """What the else adds to a prefix, and the most that it adds with further rules."""

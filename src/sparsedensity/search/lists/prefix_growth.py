@@ -78,7 +78,7 @@ class PrefixGrowth:
 
     def extend(self) -> Iterator[int]:
         """Extend every prefix by every rule; yields the prefixes visited since."""
-        room = max(FIRST_ROOM, _power(2 * self._most_children))
+        room = max(FIRST_ROOM, 1 << (2 * self._most_children - 1).bit_length())  # a power of two
         longer, done, n = layer_of(self.layer.left.shape[1], room), 0, int(self.layer.size["states"])
         block = max(1, int(BLOCK_SECONDS / seconds_per_prefix(self._most_children, len(self.arrays.cells.weight))))
         while done < n:
@@ -126,8 +126,3 @@ class PrefixGrowth:
             left = left & ~bits[rules[-1]]
         listed, conditions = self.antecedents.listed[0], self.antecedents.conditions
         return RuleList.of(self.problem.domain, [[conditions[c] for c in listed[i] if c >= 0] for i in rules])
-
-
-def _power(number: int) -> int:
-    """The least power of two that is no smaller."""
-    return 1 << (number - 1).bit_length()

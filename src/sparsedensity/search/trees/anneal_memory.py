@@ -15,7 +15,7 @@ from sparsedensity.kernels.belief import is_even
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves
-from sparsedensity.table import Floats, Ints, Table
+from sparsedensity.table import Floats, Table
 
 MOST_LEAVES = 20_000
 """How large a tree can get without a limit."""
@@ -115,10 +115,3 @@ def make_desk(values: int, widest: int, even: bool) -> divisions.Desk:
         few_groups=FEW_GROUPS,
         many_values=MANY_VALUES,
     )
-
-
-def leaf_regions(tree: trees.Growing) -> Ints:
-    """The regions of the leaves of a tree."""
-    leaves: Ints = tree.nodes["leaf_at"][: int(tree.state["leaves"][0])]
-    found: Ints = tree.nodes["region"][leaves]
-    return found

@@ -4,56 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.near_optimal import NearOptimal, check_proven, check_wish, widening
+from sparsedensity.search.near_optimal import Near, NearOptimal, check_proven, check_wish, widening
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
-from sparsedensity.search.trees.exact.plans import NumberedRegions, Plan, tree_of
+from sparsedensity.search.trees.exact.plans import canonical_tree_of, tree_of
 from sparsedensity.search.trees.exact.proof import Case, CaseSearch, TreeProof, cases, pass_on
 from sparsedensity.search.trees.exact.search import Exact
 from sparsedensity.search.trees.exact.within_slack import Entry, Label
-from sparsedensity.structures import Tree, canonical
 
 
-@dataclass(frozen=True)
-class NearTree:
-    """A listed tree with its log posterior; built when it is asked for."""
-
-    log_posterior: float
-    plan: Plan = field(repr=False)
-    lattice: NumberedRegions = field(repr=False)
-    canonical: bool = field(repr=False)
-    """Whether to show the smallest tree with the same leaves: only leaves matter."""
-
-    @cached_property
-    def structure(self) -> Tree:
-        """The tree."""
-        tree = tree_of(self.lattice, self.plan)
-        return canonical(tree) if self.canonical else tree
-
-
-def near_optimal(
-    problem: AnyProblem, within: float, at_most: int = 1000, *, depth: int | None = None
-) -> NearOptimal[NearTree]:
+def near_optimal(problem: AnyProblem, within: float, at_most: int = 1000, *, depth: int | None = None) -> NearOptimal:
     """The trees whose log posterior is within some nats of the best, at most so many of them.
 
     Method I: one tree for each set of leaves. Method II: trees up to the order of children. With a ``depth``, those of
     at most so many levels.
-
-    >>> from sparsedensity import datasets
-    >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import LeafSparse
-    >>> from sparsedensity.problem import Problem
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
-    >>> problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())
-    >>> print(near_optimal(problem, within=1.0))
-    6 within 1 nats of the optimum
     """
     check_wish(within, at_most)
     proof = Exact(depth=depth).init(problem, np.random.default_rng(0))
@@ -77,12 +46,12 @@ class Listing:
     def __init__(self, problem: AnyProblem, proof: TreeProof, at_most: int, depth: int | None) -> None:
         self.problem, self.proof, self.at_most, self.depth = problem, proof, at_most, depth
         self.cases = cases(problem, math.inf)
-        self.canonical = problem.posterior.only_leaves and depth is None
+        self.drawn = canonical_tree_of if problem.posterior.only_leaves and depth is None else tree_of
         self.threshold = proof.log_posterior
-        self.listed: list[NearTree] = []
+        self.listed: list[Near] = []
         self.hulls: dict[tuple[int, ...], LeafCountBounds] = {}
 
-    def within(self, window: float) -> list[NearTree]:
+    def within(self, window: float) -> list[Near]:
         """The trees in a window; more than asked for where there are more."""
         self.threshold, self.listed = self.proof.log_posterior - window - self.proof.tie, []
         for case in self.cases:
@@ -119,4 +88,4 @@ class Listing:
         for entry in entries:
             score = search.score(label, search.tables.best - entry.loss + price * label.leaves)
             if score > self.threshold:
-                self.listed.append(NearTree(score, entry.plan, search.lattice, self.canonical))
+                self.listed.append(Near(score, partial(self.drawn, search.lattice, entry.plan)))

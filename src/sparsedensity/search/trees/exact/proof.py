@@ -16,11 +16,11 @@ import numpy as np
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Proof
 from sparsedensity.search.near_optimal import TooManyError
-from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables
+from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, Tables
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
 from sparsedensity.search.trees.exact.estimate import MOST_BYTES
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
-from sparsedensity.search.trees.exact.plans import Plan, Tables, best_plan, tree_of
+from sparsedensity.search.trees.exact.plans import Plan, best_plan, tree_of
 from sparsedensity.search.trees.exact.regions import Lattice, count_regions
 from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, Within
 from sparsedensity.structures import Tree
@@ -121,8 +121,8 @@ class CaseSearch:
         if self.refinable:
             yield from self.refine(lambda: self.proof.threshold, self.limit)
         yield from self.close()
-        if self.by_leaves and self.proof.structure.n_leaves == self.limit:
-            yield from self.look_beyond()
+        if self.by_leaves and self.proof.structure.n_leaves == self.limit:  # is a tree above the limit better?
+            yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
 
     def begin(self) -> Iterator[int]:
         """What is known of the ends of the curve, and a pass near the best."""
@@ -132,7 +132,7 @@ class CaseSearch:
             yield from self.at_price(0.0)
             return
         if isinstance(self.tables, LeafTables):
-            self.hull.touched[self.lattice.points] = self.tables.points_sum
+            self.hull.touched[self.lattice.points] = self.tables.lattice.points_sum(self.tables.leaf)
         else:
             yield from self.at_price(-STEEP * (1 + abs(self.tables.as_leaf)))
         yield from self.at_price(self._first_price())
@@ -187,10 +187,6 @@ class CaseSearch:
         scores = self.hull.scores[: self.limit + 1]
         return max(1, int(np.flatnonzero(scores > self.proof.threshold).max(initial=1)))
 
-    def look_beyond(self) -> Iterator[int]:
-        """Whether a tree above the limit is better: passes until one is found or none can be."""
-        yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
-
     def within(
         self, price: float, slack: float, most: int, most_choices: int = MOST_CHOICES
     ) -> Generator[int, None, Lists]:
@@ -237,14 +233,10 @@ class CaseSearch:
         """The log posterior of a tree by its label and its sum over leaves or nodes."""
         prior = float(self.by_size[label.leaves if self.by_leaves else 1])
         if self.case.exactly:
-            prior += self._features_used(label) - self.case.log_prior
+            used = np.array([label.features.bit_count()])  # they may be fewer than those of the case
+            adds = self.problem.posterior.by_features(used, len(self.problem.domain))
+            prior += float(adds[0]) - self.case.log_prior
         return prior + total
-
-    def _features_used(self, label: Label) -> float:
-        """What the prior adds for the features of a tree, which may be fewer than those of the case."""
-        used = np.array([label.features.bit_count()])
-        adds = self.problem.posterior.by_features(used, len(self.problem.domain))
-        return float(adds[0])
 
     def is_wanted(self, label: Label) -> bool:
         """Whether a tree belongs to this case: it uses every feature of it."""

@@ -146,23 +146,27 @@ def partings_of(sides: list[Sides], strides: list[int]) -> Partings:
 
 
 @dataclass(frozen=True)
-class Lattice:
-    """The regions of a domain that splits on some of its features can make."""
+class SplitFeatures:
+    """A domain, and those of its features that may be split; the others allow everything."""
 
     domain: Domain
     features: tuple[int, ...]
-    """The features that may be split; the others allow everything."""
-
-    @classmethod
-    def over(cls, domain: Domain, features: Collection[int] | None = None) -> Lattice:
-        """The regions made by splits on some features; on all of them unless told."""
-        return cls(domain, tuple(range(len(domain)) if features is None else sorted(features)))
 
     @cached_property
     def sides(self) -> list[Sides]:
         """The sides of every feature."""
         chosen = set(self.features)
         return [sides_of(own) if i in chosen else whole_side(own) for i, own in enumerate(self.domain)]
+
+
+@dataclass(frozen=True)
+class Lattice(SplitFeatures):
+    """The regions of a domain that splits on some of its features can make."""
+
+    @classmethod
+    def over(cls, domain: Domain, features: Collection[int] | None = None) -> Lattice:
+        """The regions made by splits on some features; on all of them unless told."""
+        return cls(domain, tuple(range(len(domain)) if features is None else sorted(features)))
 
     @cached_property
     def counts(self) -> list[int]:
