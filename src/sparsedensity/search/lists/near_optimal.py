@@ -18,7 +18,7 @@ from sparsedensity.search.lists.exact import ExactLists
 from sparsedensity.search.lists.exact_arrays import all_cells
 from sparsedensity.search.lists.exact_estimate import longest_of
 from sparsedensity.search.lists.prefix_growth import PrefixGrowth
-from sparsedensity.search.near_optimal import Near, NearOptimal, TooManyError, check_proven, check_wish, widening
+from sparsedensity.search.near import Near, NearOptimal, TooManyError, list_near
 
 MOST_PREFIXES = 100_000
 """The most prefixes of one number of rules that are held."""
@@ -47,12 +47,8 @@ def near_optimal_lists(
 
     Lists whose rules take the same parts of the domain, with as many conditions, are one.
     """
-    check_wish(within, at_most)
     proof = ExactLists(antecedents).init(problem, np.random.default_rng(0))
-    for _ in proof.work:
-        pass
-    check_proven(proof)
-    return widening(lambda window: ListListing(problem, antecedents, proof, window).listed(), within, at_most)
+    return list_near(proof, lambda window: ListListing(problem, antecedents, proof, window).listed(), within, at_most)
 
 
 class ListListing:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.near_optimal import Near, NearOptimal, check_proven, check_wish, widening
+from sparsedensity.search.near import Near, NearOptimal, list_near
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
 from sparsedensity.search.trees.exact.plans import canonical_tree_of, tree_of
 from sparsedensity.search.trees.exact.proof import Case, CaseSearch, TreeProof, cases, pass_on
@@ -24,11 +24,8 @@ def near_optimal(problem: AnyProblem, within: float, at_most: int = 1000, *, dep
     Method I: one tree for each set of leaves. Method II: trees up to the order of children. With a ``depth``, those of
     at most so many levels.
     """
-    check_wish(within, at_most)
     proof = Exact(depth=depth).init(problem, np.random.default_rng(0))
-    exhaust(proof.work)
-    check_proven(proof)
-    return widening(Listing(problem, proof, at_most, depth).within, within, at_most)
+    return list_near(proof, Listing(problem, proof, at_most, depth).within, within, at_most)
 
 
 def exhaust(steps: Iterator[int]) -> Any:

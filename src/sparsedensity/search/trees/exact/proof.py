@@ -15,7 +15,7 @@ import numpy as np
 
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Proof
-from sparsedensity.search.near_optimal import TooManyError
+from sparsedensity.search.near import TooManyError
 from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, Tables
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
 from sparsedensity.search.trees.exact.estimate import MOST_BYTES

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from sparsedensity.search.near_optimal import TooManyError
+from sparsedensity.search.near import TooManyError
 from sparsedensity.search.trees.exact.best_by_region import Tables
 from sparsedensity.search.trees.exact.plans import Choice, Plan
 

@@ -53,20 +53,14 @@ class NearOptimal:
         return f"{number} within {self.within:g} nats of the optimum"
 
 
-def check_wish(within: float, at_most: int) -> None:
-    """Refuse a distance or a number of structures that cannot be."""
+def list_near(proof: Proof, list_within: Callable[[float], list[Near]], within: float, at_most: int) -> NearOptimal:
+    """Finish a proof; then list windows below the best, each twice as wide, up to a distance or more than so many."""
     check_positive("within", within)
     check_limit("at_most", at_most)
-
-
-def check_proven(proof: Proof) -> None:
-    """Refuse a proof that did not come to its end."""
+    for _ in proof.work:
+        pass
     if proof.upper_bound > proof.threshold:
         raise DataError("The optimum of this table was not proven, so what is near it is not known.")
-
-
-def widening(list_within: Callable[[float], list[Near]], within: float, at_most: int) -> NearOptimal:
-    """List windows below the best, each twice as wide, up to a distance or until there are more than so many."""
     window, listed, complete = min(FIRST_WINDOW, within), list[Near](), False
     try:
         listed = list_within(window)
@@ -78,5 +72,5 @@ def widening(list_within: Callable[[float], list[Near]], within: float, at_most:
         if not listed:
             message = f"More than can be listed lies within {FIRST_WINDOW} nats of the best."
             raise DataError(message) from None
-    best = sorted(listed, key=lambda near: -near.log_posterior)[:at_most]
+    best = sorted(listed, key=lambda one: -one.log_posterior)[:at_most]
     return NearOptimal(tuple(best), within, complete)
