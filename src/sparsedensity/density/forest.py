@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+from scipy.special import rel_entr
 
 from sparsedensity.domain import Domain
 from sparsedensity.table import Codes, Floats, Ints, Table
@@ -80,7 +81,9 @@ def mutual_information(table: Table) -> Floats:
     information = np.zeros((features, features))
     for a, b in combinations(range(features), 2):
         if table.domain.sizes[a] * table.domain.sizes[b] <= LARGEST_PAIR:
-            information[a, b] = information[b, a] = _information(_weights(table, b, a) / table.n)
+            joint = _weights(table, b, a) / table.n
+            expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+            information[a, b] = information[b, a] = rel_entr(joint, expected).sum()
     return information
 
 
@@ -97,13 +100,6 @@ def most_informative(information: Floats) -> tuple[int | None, ...]:
             for feature in order[1:].tolist():
                 parents[feature] = int(before[feature])
     return tuple(parents)
-
-
-def _information(joint: Floats) -> float:
-    """The sum of p_uv ln (p_uv / (p_u p_v)) over the pairs of values that occur."""
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    seen = joint > 0
-    return float((joint[seen] * np.log(joint[seen] / expected[seen])).sum())
 
 
 def _weights(table: Table, feature: int, parent: int | None) -> Floats:

@@ -53,18 +53,7 @@ class ListEstimate:
 def estimate_list(
     problem: Problem[ListPosterior], antecedents: Antecedents, at_least: float | None = None
 ) -> ListEstimate:
-    """The prefixes, memory and time of an exact search at most, given the log posterior of a list known.
-
-    >>> from sparsedensity import datasets
-    >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import SparseRules
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(2, 2))
-    >>> table = Table.of(truth.domain, truth.codes)
-    >>> antecedents = Antecedents(table, max_conditions=1)
-    >>> estimate_list(Problem(MemoryEngine(table), SparseRules(antecedents.counts)), antecedents).prefixes
-    16.0
-    """
+    """The prefixes, memory and time of an exact search at most, given the log posterior of a list known."""
     counts = antecedents.counts
     points, total = math.prod(problem.domain.sizes), sum(counts)
     if points > MOST_POINTS or total > MOST_LISTED or points * total > MOST_BITS:

@@ -14,7 +14,7 @@ from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.trees.anneal_memory import copy_tree, empty_tree, limit_of, make_memory, plant
+from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Table
@@ -172,11 +172,10 @@ class AnnealChain:
         """Memory, and the first tree: given, or grown; annealing from the root needs none."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
-        self.trees = (empty_tree(self.problem, nodes), empty_tree(self.problem, nodes), empty_tree(self.problem, nodes))
+        one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
+        self.trees = one, two, three
         self.memory = make_memory(self.problem, self.table, nodes)
         self.path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
-        for tree in self.trees:
-            plant(tree, self.one_leaf)
         tree, _, best = self.trees
         if self.start is not None:
             self._replay(tree, self.start.splits())

@@ -39,12 +39,12 @@ def on_grid(table: Table) -> Table:
     return Table(table.domain, np.ascontiguousarray(table.codes), whole)
 
 
-def empty_tree(problem: AnyProblem, nodes: int) -> trees.Growing:
-    """Room for a tree."""
-    labels = np.zeros((nodes, max(problem.domain.sizes)), np.int16)
-    return trees.Growing(
-        np.zeros(nodes, trees.NODE), labels, np.zeros(1, trees.STATE), np.zeros(len(problem.domain), np.int64)
-    )
+def planted_tree(problem: AnyProblem, nodes: int, score: float) -> trees.Growing:
+    """A single leaf, with room for a tree of so many nodes."""
+    labels, uses = np.zeros((nodes, max(problem.domain.sizes)), np.int16), np.zeros(len(problem.domain), np.int64)
+    tree = trees.Growing(np.zeros(nodes, trees.NODE), labels, np.zeros(1, trees.STATE), uses)
+    plant(tree, score)
+    return tree
 
 
 def plant(tree: trees.Growing, score: float) -> None:

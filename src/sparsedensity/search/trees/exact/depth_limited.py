@@ -152,10 +152,8 @@ class ShallowLattice(SplitFeatures):
     def _counted_terms(self, leaf: Any, some: tuple[int, ...], columns: dict[int, Ints], table: Table) -> Floats:
         """The terms of one block: its rows are counted again for every value."""
         regions = math.prod(len(self.sides[f].masks) - 1 for f in some)
-        counts, allowed = (
-            np.zeros((regions, int(self.domain.starts[-1]))),
-            np.ones((regions, int(self.domain.starts[-1]))),
-        )
+        shape = regions, int(self.domain.starts[-1])
+        counts, allowed = np.zeros(shape), np.ones(shape)
         for f in range(len(self.domain)):
             for code, rows in enumerate(each_value(table, f)):
                 inside = {g: column[rows] for g, column in columns.items()}

@@ -260,5 +260,5 @@ def tables_of(problem: AnyProblem, features: tuple[int, ...], depth: int | None)
     """The tables of a method, of all trees or of those of few levels."""
     if depth is not None:
         return ShallowTables(ShallowLattice(problem.domain, features, depth), problem)
-    lattice = Lattice.over(problem.domain, features)
+    lattice = Lattice(problem.domain, features)
     return LeafTables(lattice, problem) if problem.posterior.only_leaves else BranchTables(lattice, problem)
