@@ -17,6 +17,7 @@ class Points:
 
     def __init__(self, cells: Cells) -> None:
         self.cells, self.domain = cells, cells.domain
+        self.leaf = np.arange(cells.n_leaves)
         self._flat = cells.codes.astype(np.int64) + self.domain.starts[:-1]
         self._shares = np.exp(cells.log_volumes - self.domain.log_volume)
         """The share of the domain's volume in every leaf, the remainder last."""
