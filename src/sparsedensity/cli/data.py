@@ -94,9 +94,9 @@ def model_file(path: Path) -> Iterator[Path]:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal what is going on if it takes longer than a second."""
-    from sparsedensity.estimators.progress import watching
+    from sparsedensity.estimators.progress import telling
 
-    with watching(True, what):
+    with telling(True, what):
         yield
 
 
