@@ -55,7 +55,7 @@ def command(
         with telling(not options.quiet, "cross-validating") as say:
             found = evaluate(
                 table.frame,
-                _seeded(_beside(model, _grid(grid or [], model), mlpack), seed),
+                _beside(model, _grid(grid or [], model), mlpack, seed),
                 CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
                 sample_weight=table.weights,
                 domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
@@ -76,8 +76,11 @@ def command(
         typer.echo(f"Held-out log-likelihood per row, {folds} folds; higher is better\n\n{found.to_text()}")
 
 
-def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -> dict[str, Method]:
-    """The model that was asked for, and what to put beside it; one of its own title gives way to it."""
+def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, seed: int) -> dict[str, Method]:
+    """The model that was asked for, and what to put beside it; one of its own title gives way to it.
+
+    Whatever searches at random does so from the seed.
+    """
     from sparsedensity.estimators import GreedyTree, Histogram
     from sparsedensity.evaluation import Method, MlpackTree, reference_methods
 
@@ -89,11 +92,7 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -
         **({"mlpack's DET": Method(MlpackTree())} if mlpack else {}),
     }
     asked = {model.title: Method(model, grid)}
-    return asked | others | asked
-
-
-def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
-    """The methods, those that search at random from a seed."""
+    methods = asked | others | asked
     for method in methods.values():
         if "random_state" in method.estimator.get_params(deep=False):
             method.estimator.set_params(random_state=seed)

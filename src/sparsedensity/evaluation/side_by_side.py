@@ -87,9 +87,9 @@ def _side_by_side(rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tu
     fold, train, test = task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)
-        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train)
+        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train).model
         limited = Method(clone(pair.ours.estimator).set_params(max_leaves=theirs.n_leaves_), pair.ours.grid)
-        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train)
+        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train).model
         target, reached = rows.score(theirs, test), rows.score(model, test)
         weight = float(test.sum())
         enough = target - TIE * weight
