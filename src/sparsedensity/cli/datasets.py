@@ -16,7 +16,9 @@ EXAMPLES = (
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Write this one out.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The data set to write out; without it, all are listed.")
+    ] = None,
     rows: Annotated[int | None, typer.Option("--rows", "-n", help="housebreaks: how many rows to draw.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="housebreaks: the same seed draws the same rows.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this CSV or Parquet file.")] = None,

@@ -21,8 +21,8 @@ EXAMPLES = (
     "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
     "sparsedensity evaluate people.csv --grid expected_leaves=5,8,10 --keep folds.jsonl --svg folds.svg"
 )
-GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
-KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
+GRID_HELP = "PARAMETER=value,value,...: let inner folds choose the value, anew for each fold. Repeatable."
+KEEP_HELP = "Keep finished folds in this file; repeat the command to go on where it stopped."
 
 
 @taking_model_options
@@ -30,8 +30,8 @@ def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
     grid: Annotated[list[str] | None, typer.Option("--grid", help=GRID_HELP)] = None,
-    mlpack: Annotated[bool, typer.Option("--mlpack", help="With mlpack's DET too (needs mlpack).")] = False,
-    inner: Annotated[int, typer.Option("--inner", help="Inner folds, if there is a grid.", min=2)] = 5,
+    mlpack: Annotated[bool, typer.Option("--mlpack", help="Add mlpack's DET (needs mlpack).")] = False,
+    inner: Annotated[int, typer.Option("--inner", help="Inner folds, used if there is a grid.", min=2)] = 5,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write one row per method and fold.")] = None,
     svg: Annotated[
@@ -64,7 +64,7 @@ def command(
             )
     except KeyboardInterrupt:
         if keep is not None:
-            note(f"finished folds are kept in {keep}: the same command goes on from there")
+            note(f"finished folds are kept in {keep}: repeat the command to go on from there")
         raise
     if csv is not None:
         write_table(found.to_frame(), csv)
@@ -100,13 +100,13 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
-    """PARAMETER=value,value,..; values are numbers, true, false, none or words."""
+    """PARAMETER=value,value,...; values are numbers, true, false, none or words."""
     grid: dict[str, list[Any]] = {}
     for option in options:
         name, equals, values = option.partition("=")
         name = name.replace("-", "_")
         if not equals or name not in model.get_params():
-            raise ParameterError("--grid", option, "PARAMETER=value,value,.. with a parameter of the model")
+            raise ParameterError("--grid", option, "PARAMETER=value,value,... with a parameter of the model")
         grid[name] = [_value(value) for value in values.split(",")]
     return grid
 

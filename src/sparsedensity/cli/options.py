@@ -54,7 +54,7 @@ class ModelOptions:
     )
     expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).")
     expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
-    feature_probability: float | None = given("Branch: the chance that a column is used at all (gamma).")
+    feature_probability: float | None = given("Branch: the prior probability that a column is used at all (gamma).")
     pseudocount: float | None = given("Added to every leaf (alpha).")
     max_leaves: str | None = given("The most leaves, or none for no limit.")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
@@ -62,18 +62,22 @@ class ModelOptions:
     )
     depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.")
     iterations: int | None = given("The most proposals per restart or chain.")
-    restarts: int | None = given("Restarts, or chains of a list.")
+    restarts: int | None = given("How many searches, or chains of a list, run side by side.")
     cooling: Literal["geometric", "linear"] | None = given("Leaf, branch: how the temperature falls.")
     r_hat: float | None = given("List: chains agree if their Gelman-Rubin statistic is below this.")
-    warm_start_from: str | None = given("A saved model to start from; for leaf and branch also: greedy.")
+    warm_start_from: str | None = given("A saved model to start from; leaf and branch also take the word greedy.")
     random_state: int | None = given("The same seed gives the same model.")
-    criterion: Literal["posterior", "ise"] | None = given("Greedy: what splits are scored by.")
+    criterion: Literal["posterior", "ise"] | None = given(
+        "Greedy: score splits by the log posterior, or by DET's integrated squared error (ise)."
+    )
     min_leaf: float | None = given("Greedy: the least weight of a leaf that is not empty.")
     max_leaf: float | None = given("Greedy: leaves of at most this weight are not split.")
     expected_rules: float | None = given("List: rules you would like to read (lambda).")
     expected_conditions: float | None = given("List: conditions you would like per rule (eta).")
     max_conditions: int | None = given("List: the most conditions per rule.")
-    min_support: float | None = given("List: the least weight of the rows that obey a rule, or a share.")
+    min_support: float | None = given(
+        "List: the least weight of the rows that meet a rule's conditions, or a share of all."
+    )
     max_rules: str | None = given("List: the most rules, or none for no limit.")
     ordinal_conditions: Literal["value", "interval"] | None = given(
         "List: conditions on ordered columns allow one value, or any run."

@@ -179,5 +179,5 @@ def one_hot(codes: Codes, domain: Domain) -> tuple[Floats, CutOf]:
 def _repeated(table: Table, rng: np.random.Generator) -> Codes:
     """Every row as often as its weight says, in random order: DET takes its folds from rows that follow each other."""
     if np.any(table.weights != np.floor(table.weights)) or table.n > MOST_ROWS:
-        raise DataError("mlpack's DET knows rows and no weights: give it whole weights, 50 million in all at most.")
+        raise DataError("mlpack's DET counts rows: give it whole weights that add up to 50 million at most.")
     return rng.permutation(np.repeat(table.codes, table.weights.astype(np.int64), axis=0))
