@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -84,6 +85,15 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
 def quoted(value: object) -> str:
     """A value as a user would write it; dates and times by their text."""
     return repr(str(value) if hasattr(value, "isoformat") else value)
+
+
+@contextmanager
+def using_file(path: Path, what: str) -> Iterator[None]:
+    """Say in one sentence that a file cannot be read or written."""
+    try:
+        yield
+    except OSError as error:
+        raise SparseDensityError(f"{path} cannot be {what}: {error.strerror or error}.") from None
 
 
 def _some(values: tuple[object, ...], at_most: int = 10) -> str:

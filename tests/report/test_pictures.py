@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
+from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.report import graphviz, mermaid, plot, svg
 from sparsedensity.report.layout import Drawing
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Curve, Stroke, Text
 from sparsedensity.report.style import Style, shortened, text_width, wrapped
 from sparsedensity.structures import Tree
+from tests.draw_list import rules_on
 from tests.report.models import hostile_model, report_of, rules_report, tree_report
 from tests.strategies import domains, rule_lists, trees
 
@@ -35,7 +37,7 @@ def reports(draw):
     if draw(st.booleans()):
         structure, posterior = draw(trees(domain)), draw(st.sampled_from([LeafSparse(), BranchSparse()]))
     else:
-        structure, posterior = draw(rule_lists(domain)), SparseRules.on(domain)
+        structure, posterior = draw(rule_lists(domain)), rules_on(domain)
     weights = draw(st.lists(st.integers(0, 50), min_size=structure.n_leaves, max_size=structure.n_leaves))
     return report_of(structure, np.array(weights, float) + (sum(weights) == 0), posterior)
 
@@ -119,7 +121,7 @@ def test_a_deep_tree_is_drawn_line_by_line_and_stays_narrow():
 
 @pytest.mark.parametrize("kind", [GreedyTree, Histogram])
 def test_a_hundred_leaves_fit_a_page(kind):
-    frame = datasets.load("random-tree", rows=20_000, sizes=[4, 4, 3, 3, 3, 2, 2], leaves=100)
+    frame = random_tree(rows=20_000, sizes=[4, 4, 3, 3, 3, 2, 2], leaves=100).frame
     model = kind().fit(frame)
     assert len(model.to_svg()) < 400_000
 

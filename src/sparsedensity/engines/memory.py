@@ -31,20 +31,18 @@ class MemoryEngine:
 
     def value_weights(self) -> Floats:
         """The weight at every value of every feature."""
-        out = np.zeros(int(self.domain.starts[-1]))
-        rows = np.arange(len(self.table), dtype=np.uint32)
-        count.value_weights(self.table.codes, self.table.weights, rows, self.domain.starts, out)
-        return out
+        weights: Floats = self.leaf_value_weights(Tree.leaf(self.domain))[0]
+        return weights
 
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""
         leaves = structure.leaf_numbers(self.table.codes, jobs=self.jobs)
         return np.bincount(leaves, self.table.weights, minlength=structure.n_leaves).astype(np.float64)
 
-    def leaf_value_weights(self, tree: Tree) -> Floats:
-        """The weight in every leaf of a tree at every value of every feature."""
-        out = np.zeros((tree.n_leaves, int(self.domain.starts[-1])))
-        leaves = tree.leaf_numbers(self.table.codes, jobs=self.jobs)
+    def leaf_value_weights(self, structure: Structure) -> Floats:
+        """The weight in every leaf of a structure at every value of every feature."""
+        out = np.zeros((structure.n_leaves, int(self.domain.starts[-1])))
+        leaves = structure.leaf_numbers(self.table.codes, jobs=self.jobs)
         count.leaf_value_weights(self.table.codes, self.table.weights, leaves, self.domain.starts, out)
         return out
 

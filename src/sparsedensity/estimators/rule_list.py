@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from sklearn.utils.validation import check_is_fitted
-
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
@@ -24,7 +22,7 @@ from sparsedensity.search import (
     Budget,
     ExactLists,
     Found,
-    NearOptimalLists,
+    NearOptimal,
     estimate_list,
     near_optimal_lists,
     run,
@@ -59,7 +57,7 @@ class SparseRuleList(DensityEstimator):
     pseudocount
         Added to every leaf (alpha).
     min_support
-        The least weight of the rows that obey a rule, wherever it stands: a weight, or a share below 1.
+        The least weight of the rows that meet a rule, wherever it stands: a weight, or a share below 1.
     max_rules
         The most rules, a hard limit; ``None`` for no limit.
     ordinal_conditions
@@ -117,13 +115,6 @@ class SparseRuleList(DensityEstimator):
         """The number of rules; the else is not one."""
         return int(self.structure_.n_rules)
 
-    @property
-    def antecedents_(self) -> tuple[int, ...]:
-        """How many antecedents of 1, 2, .. conditions the rules could choose from."""
-        check_is_fitted(self)
-        counts: tuple[int, ...] = self.posterior_.antecedents  # type: ignore[attr-defined]
-        return counts
-
     def size_in_words(self) -> str:
         """How much there is to read."""
         return counted(self.n_rules_, "rule", "rules")
@@ -169,7 +160,7 @@ class SparseRuleList(DensityEstimator):
         assert isinstance(rules, RuleList)
         return {**self._walk(*self._problem(engine), [], start=rules).archive, rules.n_rules: rules}
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
         """The lists whose log posterior is within some nats of the best: the set of good models.
 
         Lists whose rules take the same parts of the domain, with as many conditions, are one. Works only if the best
