@@ -24,7 +24,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError, SearchWarning, warn
 from sparsedensity.estimators import answers, paths
-from sparsedensity.estimators.events import Event, conditional, event_weights
+from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
 from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
@@ -35,6 +35,7 @@ from sparsedensity.posterior import Posterior
 from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.importance import Importance
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
@@ -236,6 +237,36 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return conditional(self.density_, features, given or {})
+
+    def marginal(self, feature: str) -> dict[Any, float]:
+        """The distribution of one column under the model, by value as in :meth:`conditional`.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> ages = GreedyTree().fit(datasets.load("titanic")).marginal("age")
+        >>> {age: round(share, 3) for age, share in ages.items()}
+        {'adult': 0.948, 'child': 0.052}
+        """
+        check_is_fitted(self)
+        column_of(self.domain_, feature)  # one name: several would give tuples
+        return conditional(self.density_, feature, {})
+
+    def importance(self, X: Any = None, sample_weight: Any = None) -> Importance:
+        """How much each column matters: what the log-likelihood per row loses when the splits on it are merged.
+
+        Merged means that the density is averaged over the column, by measure: every record gets the mean density of
+        the records that differ from it in this column alone. Without rows the loss is that of the records which the
+        model expects (never below 0, and 0 for a column that no leaf uses); with rows, best those that the model has
+        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> print(GreedyTree().fit(datasets.load("titanic")).importance())
+               nats per row  times as dense
+        age          0.5262            1.69
+        sex          0.2679            1.31
+        class        0.2256            1.25
+        """
+        check_is_fitted(self)
+        return answers.importance(self, X, sample_weight)
 
     def explain(self, X: Any) -> list[Explanation]:
         """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
