@@ -15,3 +15,8 @@ def test_a_method_without_near_optimal_models_says_so_before_it_fits():
     refused = run("fit", "titanic", "--near-optimal", "3", "--method", "greedy")
     assert refused.returncode == 1
     assert refused.stderr == "error: --near-optimal is not an option of --method greedy.\n"
+
+
+def test_show_writes_latex(tmp_path):
+    run("fit", "titanic", "--method", "greedy", "-q", "-o", tmp_path / "model.json")
+    assert run("show", tmp_path / "model.json", "--as", "latex").stdout.startswith("\\documentclass")

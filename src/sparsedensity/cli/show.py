@@ -21,7 +21,7 @@ ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`; - for standard input.")
 ]
 
-Form = Literal["text", "svg", "html", "mermaid", "graphviz"]
+Form = Literal["text", "svg", "html", "mermaid", "graphviz", "latex"]
 
 
 def command(

@@ -32,7 +32,7 @@ from sparsedensity.estimators.progress import watching
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
-from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
+from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
 from sparsedensity.report.importance import Importance
@@ -355,6 +355,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def to_graphviz(self) -> str:
         """The model as Graphviz source, for ``dot``."""
         return graphviz.render(self.report())
+
+    def to_latex(self) -> str:
+        """The model as a LaTeX document: a tree drawn by the package ``forest``, a list as a table."""
+        return latex.render(self.report())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with matplotlib; returns the axes."""
