@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, SparseRuleList, datasets, load
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, ParameterError, SearchWarning
@@ -59,7 +60,7 @@ def test_an_exact_search_walks_first_and_keeps_the_path():
 
 @pytest.mark.filterwarnings("ignore:The chains do not agree", "ignore:The search stopped early")
 def test_a_proof_out_of_reach_is_refused_or_bounded():
-    wide = datasets.random_tree(rows=300, sizes=(4, 4, 4, 4)).frame
+    wide = random_tree(rows=300, sizes=(4, 4, 4, 4)).frame
     with pytest.raises(DataError, match="could visit"):
         SparseRuleList(search="exact").fit(wide)
     model = SparseRuleList(search="exact", time_limit=0.5, iterations=500).fit(wide)

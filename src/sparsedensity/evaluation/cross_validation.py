@@ -75,7 +75,7 @@ class CrossValidation:
 def _scores(rows: WeightedRows, method: Method, split: Split) -> list[float]:
     """The validation log-likelihood of every choice."""
     choices = method.choices(float(split.train.sum()))
-    return [rows.score(rows.fit(method.estimator, choice, split.train), split.test) for choice in choices]
+    return [rows.score(rows.fit(method.estimator, choice, split.train).model, split.test) for choice in choices]
 
 
 def evaluate(
@@ -186,17 +186,10 @@ def _held_out(
     """Choose the parameters, fit, and score what was held out."""
     name, fold = task
     method, (train, test) = ready[name], splits[fold]
-    chosen, choosing = _timed(lambda: cv.choose(rows, method, train))
-    model, seconds = _timed(lambda: rows.fit(method.estimator, chosen, train))
-    score = rows.score(model, test)
-    return FoldScore(name, fold, chosen, _size(model), score, float(test.sum()), seconds, choosing)
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     begin = time.perf_counter()
-    return work(), time.perf_counter() - begin
-
-
-def _size(model: Any) -> float:
+    chosen = cv.choose(rows, method, train)
+    choosing = time.perf_counter() - begin
+    model, seconds = rows.fit(method.estimator, chosen, train)
     leaves = float(model.n_leaves_)
-    return int(leaves) if leaves < 2**53 else leaves
+    size = int(leaves) if leaves < 2**53 else leaves
+    return FoldScore(name, fold, chosen, size, rows.score(model, test), float(test.sum()), seconds, choosing)

@@ -21,9 +21,10 @@ from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import SearchWarning
+from sparsedensity.estimators import GreedyTree, LeafSparseTree
 from sparsedensity.estimators.folds import standard_error
 from sparsedensity.evaluation.cross_validation import CrossValidation, prepared
-from sparsedensity.evaluation.methods import DET, LEAF, Method, paper_methods
+from sparsedensity.evaluation.methods import Method
 from sparsedensity.evaluation.rows import WeightedRows
 from sparsedensity.evaluation.workers import in_any_order
 from sparsedensity.table import Floats
@@ -58,14 +59,14 @@ def against_det(
 ) -> tuple[SideBySide, ...]:
     """Compare leaf-sparse trees with DET's at DET's size, and say how many leaves DET's likelihood takes.
 
-    Both choose their parameters on inner folds from the paper's grids, unless other methods are given; ours must take
-    ``max_leaves`` and have a path of sizes. The other parameters are those of :func:`evaluate`.
+    Either may be another method, with a grid to choose its parameters on inner folds; ours must take ``max_leaves`` and
+    have a path of sizes. The other parameters are those of :func:`evaluate`.
     """
     cv = cv or CrossValidation()
     rows = WeightedRows.of(X, sample_weight, domain)
     splits = cv.split(rows.weights)
-    paper = paper_methods()
-    pair = _Pair(prepared("det", det or paper[DET], rows.domain), prepared("ours", ours or paper[LEAF], rows.domain))
+    given = _Pair(det or Method(GreedyTree("ise")), ours or Method(LeafSparseTree()))
+    pair = _Pair(*(prepared(name, method, rows.domain) for name, method in given._asdict().items()))
     tasks = [(fold, *split) for fold, split in enumerate(splits)]
     found = in_any_order(partial(_side_by_side, rows, cv, pair), tasks, cv.jobs)
     return tuple(sorted(found, key=lambda row: row.fold))
@@ -86,9 +87,9 @@ def _side_by_side(rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tu
     fold, train, test = task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)
-        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train)
+        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train).model
         limited = Method(clone(pair.ours.estimator).set_params(max_leaves=theirs.n_leaves_), pair.ours.grid)
-        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train)
+        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train).model
         target, reached = rows.score(theirs, test), rows.score(model, test)
         weight = float(test.sum())
         enough = target - TIE * weight
