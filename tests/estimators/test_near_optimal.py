@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList
 
 MODELS = {
     "leaf": (LeafSparseTree(), 5.0),
@@ -74,7 +75,7 @@ def test_a_set_that_is_cut_short_says_at_least(people):
 
 
 def test_a_single_leaf_is_everything():
-    frame = datasets.load("random-tree", rows=40, sizes=[2, 2], leaves=1)
+    frame = random_tree(rows=40, sizes=[2, 2], leaves=1).frame
     only = LeafSparseTree(expected_leaves=0.01).fit(frame).near_optimal(0.1)
     assert len(only) == 1
     assert str(only).splitlines()[0] == "1 tree within 0.1 nats of the optimum, with 1 leaf"
@@ -83,7 +84,7 @@ def test_a_single_leaf_is_everything():
 
 
 def test_columns_of_some_trees_are_named_with_their_number():
-    frame = datasets.load("random-tree", rows=20, sizes=[2, 2, 2])
+    frame = random_tree(rows=20, sizes=[2, 2, 2]).frame
     found = LeafSparseTree(expected_leaves=2).fit(frame).near_optimal(3.0)
     some = [(name, models) for name, models in found.agreement.columns if 0 < models < len(found)]
     assert some

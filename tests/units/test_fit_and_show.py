@@ -20,3 +20,11 @@ def test_a_method_without_near_optimal_models_says_so_before_it_fits():
 def test_show_writes_latex(tmp_path):
     run("fit", "titanic", "--method", "greedy", "-q", "-o", tmp_path / "model.json")
     assert run("show", tmp_path / "model.json", "--as", "latex").stdout.startswith("\\documentclass")
+
+
+def test_fit_and_show_say_which_columns_matter(tmp_path):
+    said = "\n\nColumns by importance: age 0.526, sex 0.268, class 0.226 nats per row\n"
+    assert run("fit", "titanic", "-o", tmp_path / "model.json").stdout.endswith(said)
+    assert run("show", tmp_path / "model.json").stdout.endswith(said)
+    found = json.loads(run("show", tmp_path / "model.json", "--json").stdout)["importance"]
+    assert list(found) == ["age", "sex", "class"]

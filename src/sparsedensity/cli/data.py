@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.from_file import SavedModel
+    from sparsedensity.report.model import Report
 
 SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
@@ -159,8 +160,18 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     note(f"wrote {output}")
 
 
+def model_as_text(report: Report, width: int | None = None) -> str:
+    """A fitted or saved model for people, and which of its columns matter."""
+    from sparsedensity.report import text
+    from sparsedensity.report.importance import importance_of
+
+    return "\n\n".join(filter(None, [text.render(report, width=width), importance_of(report).sentence()]))
+
+
 def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
     """A fitted or saved model as plain data."""
+    from sparsedensity.report.importance import importance_of
+
     leaves = [
         leaf.as_dict()
         | {"conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions], "text": str(leaf)}
@@ -171,6 +182,7 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
         "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "importance": dict(importance_of(model.report())),
         "leaves": leaves,
     }
 

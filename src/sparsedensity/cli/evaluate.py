@@ -45,6 +45,7 @@ def command(
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
+    from sparsedensity.report.made import signed
 
     check_outputs(data, keep, csv, svg)
     seed = 0 if options.random_state is None else options.random_state
@@ -69,7 +70,7 @@ def command(
     if csv is not None:
         write_table(found.to_frame(), csv)
     if svg is not None:
-        write_text(found.to_svg(), svg)
+        write_text(signed(found.to_svg(), seed), svg)
     if json:
         write_json(_plain(found))
     elif not options.quiet:

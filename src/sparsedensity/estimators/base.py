@@ -36,6 +36,7 @@ from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
 from sparsedensity.report.importance import Importance
+from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
@@ -314,7 +315,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Plain data about the fitted model, for renderers."""
         title, found = f"{self.title} with {self.size_in_words()}", self.search_
         leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
-        return report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+        report = report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+        return replace(report, seed=getattr(self, "random_state", None))
 
     def size_in_words(self) -> str:
         """How much there is to read."""
@@ -325,8 +327,12 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return text.render(self.report(), width=width)
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
-        return text.written(svg.render(self.report()), path)
+        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given.
+
+        The file also says, in its metadata, which version made it, when, with which seed and by which command.
+        """
+        report = self.report()
+        return write_picture(svg.render(report), path, report.seed)
 
     def to_html(
         self,

@@ -75,8 +75,6 @@ def importance(domain: Domain, losses: Losses) -> Importance:
 
 def importance_of(report: Report) -> Importance:
     """The importance of the columns of a model that is ready to be drawn."""
-    if report.structure is None:
-        return Importance({})
     weights = np.array([leaf.weight for leaf in report.leaves])
     with np.errstate(divide="ignore"):
         logs = np.log([leaf.probability for leaf in report.leaves])
