@@ -134,7 +134,7 @@ def test_chains_that_do_not_agree_are_a_warning():
 
 def test_mined_antecedents_have_their_support_and_come_back_from_a_file(tmp_path):
     model = SparseRuleList(min_support=0.1, max_rules=2).fit(TITANIC)
-    assert sum(model.antecedents_) < 28
+    assert sum(model.posterior_.antecedents) < 28
     for rule in model.structure_.rules:
         held = sum(w for row, w in counted(model) if all(low <= row[f] <= high for f, low, high in rule))
         assert held >= 0.1 * 2201

@@ -11,10 +11,11 @@ from reproduction.sampled_det import SampledMlpackTree
 from sparsedensity import BranchSparseTree, Domain, Feature, LeafSparseTree
 from sparsedensity.errors import DataError, MissingExtraError, ParameterError, SparseDensityError
 from sparsedensity.evaluation import mlpack_tree
-from sparsedensity.evaluation.mlpack_tree import MlpackTree, NumberSplit, as_tree, one_hot
+from sparsedensity.evaluation.mlpack_tree import MlpackTree, as_tree, one_hot
 from tests import naive
 from tests.strategies import domains
 
+SIDES = ("value0", "value1")
 both_encodings = pytest.mark.parametrize("tree_of_det", [MlpackTree, SampledMlpackTree])
 
 
@@ -26,20 +27,21 @@ def det():
 
 @st.composite
 def number_trees(draw, columns, depth=4):
-    """A random tree of splits on columns of numbers."""
+    """A random tree of splits on columns of numbers, as mlpack writes it."""
     if depth == 0 or draw(st.booleans()):
-        return None
+        return {"hasLeft": False, "hasRight": False, "splitDim": 7, "splitValue": 0.1}
     threshold = draw(st.sampled_from([-1.0, 0.2, 0.5, 0.9, 1.5, 2.5]))
     below = number_trees(columns, depth - 1)
-    return NumberSplit(draw(st.integers(0, columns - 1)), threshold, draw(below), draw(below))
+    node = {"hasLeft": True, "hasRight": True, "splitDim": draw(st.integers(0, columns - 1)), "splitValue": threshold}
+    return node | {side: {"smartPointer": {"ptr_wrapper": {"valid": 1, "data": draw(below)}}} for side in SIDES}
 
 
 def leaf_of(node, numbers, path=""):
     """The way of one row of numbers to its leaf."""
-    if node is None:
+    if not node["hasLeft"]:
         return path
-    left = numbers[node.column] <= node.threshold
-    return leaf_of(node.left if left else node.right, numbers, path + "LR"[not left])
+    right = bool(numbers[node["splitDim"]] > node["splitValue"])
+    return leaf_of(node[SIDES[right]]["smartPointer"]["ptr_wrapper"]["data"], numbers, path + "LR"[right])
 
 
 @given(st.data())

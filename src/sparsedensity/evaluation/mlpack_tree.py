@@ -36,6 +36,8 @@ Cut = tuple[int, frozenset[int]]
 """A feature and its codes that go left."""
 CutOf = Callable[[int, float], Cut]
 """The cut that a threshold in a column of numbers is."""
+NumberNode = Mapping[str, Any]
+"""A node of a tree of numbers, as mlpack writes it."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -104,58 +106,37 @@ class MlpackTree(DensityEstimator):
         numbers, cut_of = self.as_numbers(_repeated(engine.table, rng), engine.domain, rng)
         pruning: dict[str, Any] = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
         grown = det(training=numbers, min_leaf_size=self.min_leaf, max_leaf_size=self.max_leaf, **pruning)
-        tree = as_tree(engine.domain, nodes_of(grown["output_model"].get_cpp_params()), cut_of)
+        (root,) = grown["output_model"].get_cpp_params().values()
+        tree = as_tree(engine.domain, root, cut_of)
         belief = self.posterior(engine.domain)
         score = belief.log_posterior(tree, engine.leaf_weights(tree))
         return belief, Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin)
 
 
-@dataclass(frozen=True)
-class NumberSplit:
-    """A split of a tree of numbers: rows with at most the threshold in the column go left. ``None`` is a leaf."""
+def as_tree(domain: Domain, root: NumberNode, cut_of: CutOf) -> Tree:
+    """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out.
 
-    column: int
-    threshold: float
-    left: NumberSplit | None
-    right: NumberSplit | None
+    Rows with at most the threshold in the column go left.
 
-
-def nodes_of(parameters: Mapping[str, Any]) -> NumberSplit | None:
-    """The splits of an mlpack tree, from what it says about itself.
-
-    >>> leaf = {"hasLeft": False, "hasRight": False, "splitDim": 7, "splitValue": 0.1}
-    >>> def pointer(node):
-    ...     return {"smartPointer": {"ptr_wrapper": {"valid": 1, "data": node}}}
-    >>> root = {"hasLeft": True, "hasRight": True, "splitDim": 2, "splitValue": 0.5}
-    >>> nodes_of({"DTree[]": root | {"value0": pointer(leaf), "value1": pointer(leaf)}})
-    NumberSplit(column=2, threshold=0.5, left=None, right=None)
+    >>> from sparsedensity import Feature
+    >>> sex = Domain((Feature.nominal("sex", ("female", "male")),))
+    >>> leaf = {"smartPointer": {"ptr_wrapper": {"data": {"hasLeft": False}}}}
+    >>> root = {"hasLeft": True, "splitDim": 1, "splitValue": 0.5, "value0": leaf, "value1": leaf}
+    >>> as_tree(sex, root, one_hot(np.array([[0], [1]]), sex)[1]).n_leaves
+    2
     """
-    try:
-        return _node(next(iter(parameters.values())))
-    except RecursionError:
-        raise DataError("mlpack's tree is too deep to be read. Raise min_leaf or max_leaf.") from None
-
-
-def _node(node: Mapping[str, Any]) -> NumberSplit | None:
-    if not node["hasLeft"]:
-        return None
-    left, right = (_node(node[side]["smartPointer"]["ptr_wrapper"]["data"]) for side in ("value0", "value1"))
-    return NumberSplit(int(node["splitDim"]), float(node["splitValue"]), left, right)
-
-
-def as_tree(domain: Domain, root: NumberSplit | None, cut_of: CutOf) -> Tree:
-    """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out."""
-    Place = tuple[NumberSplit | None, Region]
+    Place = tuple[NumberNode, Region]
 
     def divide(place: Place) -> Division[Place]:
         node, region = place
-        while node is not None:
-            feature, side = cut_of(node.column, node.threshold)
-            left, right = region.only(feature, side), region.only(feature, region.allowed[feature] - side)
-            if left.allowed[feature] and right.allowed[feature]:
-                branches = ((node.left, left), (node.right, right))
-                return feature, [(below.allowed[feature], (child, below)) for child, below in branches]
-            node = node.left if left.allowed[feature] else node.right
+        while node["hasLeft"]:
+            feature, side = cut_of(int(node["splitDim"]), float(node["splitValue"]))
+            parts = region.only(feature, side), region.only(feature, region.allowed[feature] - side)
+            children = [node[key]["smartPointer"]["ptr_wrapper"]["data"] for key in ("value0", "value1")]
+            left, right = (part.allowed[feature] for part in parts)
+            if left and right:
+                return feature, [(left, (children[0], parts[0])), (right, (children[1], parts[1]))]
+            node = children[0] if left else children[1]
         return None
 
     return Tree.grown(domain, (root, domain.everything()), divide)

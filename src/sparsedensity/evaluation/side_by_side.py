@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -65,10 +65,10 @@ def against_det(
     cv = cv or CrossValidation()
     rows = WeightedRows.of(X, sample_weight, domain)
     splits = cv.split(rows.weights)
-    given = _Pair(det or Method(GreedyTree("ise")), ours or Method(LeafSparseTree()))
-    pair = _Pair(*(prepared(name, method, rows.domain) for name, method in given._asdict().items()))
+    theirs = prepared("det", det or Method(GreedyTree("ise")), rows.domain)
+    limited = prepared("ours", ours or Method(LeafSparseTree()), rows.domain)
     tasks = [(fold, *split) for fold, split in enumerate(splits)]
-    found = in_any_order(partial(_side_by_side, rows, cv, pair), tasks, cv.jobs)
+    found = in_any_order(partial(_side_by_side, rows, cv, theirs, limited), tasks, cv.jobs)
     return tuple(sorted(found, key=lambda row: row.fold))
 
 
@@ -78,26 +78,18 @@ def mean_gain(found: Sequence[SideBySide]) -> tuple[float, float]:
     return float(np.mean(gains)), standard_error(gains)
 
 
-class _Pair(NamedTuple):
-    det: Method
-    ours: Method
-
-
-def _side_by_side(rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tuple[int, Floats, Floats]) -> SideBySide:
+def _side_by_side(
+    rows: WeightedRows, cv: CrossValidation, det: Method, ours: Method, task: tuple[int, Floats, Floats]
+) -> SideBySide:
     fold, train, test = task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)
-        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train).model
-        limited = Method(clone(pair.ours.estimator).set_params(max_leaves=theirs.n_leaves_), pair.ours.grid)
+        theirs = rows.fit(det.estimator, cv.choose(rows, det, train), train).model
+        limited = Method(clone(ours.estimator).set_params(max_leaves=theirs.n_leaves_), ours.grid)
         model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train).model
         target, reached = rows.score(theirs, test), rows.score(model, test)
-        weight = float(test.sum())
+        weight, (table, weights) = float(test.sum()), rows.weighing(train)
+        sizes = sorted(model.sparsity_path(table, cv=None, sample_weight=weights).sizes)
         enough = target - TIE * weight
-        matching = (size for size in _sizes(rows, model, train) if rows.score(model.cut(size), test) >= enough)
+        matching = (size for size in sizes if rows.score(model.cut(size), test) >= enough)
         return SideBySide(fold, weight, theirs.n_leaves_, target, model.n_leaves_, reached, next(matching, None))
-
-
-def _sizes(rows: WeightedRows, model: Any, train: Floats) -> list[int]:
-    """The sizes for which a fitted tree has a best tree, the smallest first."""
-    table, weights = rows.weighing(train)
-    return sorted(model.sparsity_path(table, cv=None, sample_weight=weights).sizes)
