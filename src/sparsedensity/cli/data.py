@@ -38,7 +38,7 @@ def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = 
     """A file, standard input (``-``) or a bundled data set by name."""
     frame = _read(name, None)
     for column in drop or []:
-        _check_column(frame, column, name)
+        check_column(frame, column, name)
     weights = None if weight is None else _weights(frame, weight, name)
     unused = {*(drop or []), *([] if weight is None else [weight])}
     return Data(frame.drop(unused), weights, Path(name).name)
@@ -188,7 +188,7 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
 
 
 def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
-    _check_column(frame, column, name)
+    check_column(frame, column, name)
     if not frame[column].dtype.is_numeric():
         raise DataError(f"The weight column {column!r} holds {frame[column].dtype}, not numbers.")
     if frame[column].null_count():
@@ -196,7 +196,8 @@ def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
     return frame[column].to_numpy()
 
 
-def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
+def check_column(frame: pl.DataFrame, column: str, name: str) -> None:
+    """Refuse a column that a table does not have."""
     if column not in frame.columns:
         raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
 
