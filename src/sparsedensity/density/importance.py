@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.density import Density
+from sparsedensity.density.changes import leaves_by_value
 from sparsedensity.density.merging import TooManyPartsError
 from sparsedensity.table import Codes, Floats
 
-CODES_AT_ONCE = 1 << 22
 DRAWS = 20_000
 """Records drawn from a model whose merged density has too many parts to list."""
 
@@ -65,15 +65,10 @@ def loss_on(density: Density, feature: int, codes: Codes, weights: Floats) -> fl
 def averaged_at(density: Density, feature: int, codes: Codes) -> Floats:
     """The log density at some rows, averaged over a column."""
     domain = density.structure.domain
-    values = np.arange(domain.sizes[feature])
     measures = domain.measures[domain.span(feature)]
     shares = np.log(measures / measures.sum())
-    out = np.empty(len(codes))
-    rows_at_once = max(1, CODES_AT_ONCE // (len(domain) * len(values)))
-    for begin in range(0, len(codes), rows_at_once):
-        block = codes[begin : begin + rows_at_once]
-        changed = np.repeat(block, len(values), axis=0)
-        changed[:, feature] = np.tile(values, len(block))
-        logs = density.log_densities[density.leaf_numbers(changed)].reshape(-1, len(values))
-        out[begin : begin + rows_at_once] = np.logaddexp.reduce(logs + shares, axis=1)
-    return out
+    blocks = [
+        np.logaddexp.reduce(density.log_densities[leaves] + shares, axis=1)
+        for _, leaves in leaves_by_value(density, codes, feature)
+    ]
+    return np.concatenate(blocks)
