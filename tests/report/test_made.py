@@ -1,6 +1,8 @@
 """Pages and pictures say what they were made with, and the same call gives the same file on any day."""
 
+import html
 import re
+import shlex
 from xml.etree import ElementTree
 
 import pytest
@@ -67,6 +69,6 @@ def test_a_command_writes_itself_down(new_year, tmp_path):
     run("show", model, "--as", "svg", "-o", picture)
     run("show", model, "--as", "html", "-o", page)
     for file, form in ((picture, "svg"), (page, "html")):
-        text = file.read_text(encoding="utf-8")
-        assert f"seed 4, by: sparsedensity show {model} --as {form} -o {file}<" in text
+        typed = shlex.join(["sparsedensity", "show", str(model), "--as", form, "-o", str(file)])
+        assert f"seed 4, by: {typed}<" in html.unescape(file.read_text(encoding="utf-8"))
     assert "sparsedensity" not in load(model).to_text()
