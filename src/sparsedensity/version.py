@@ -1,7 +1,7 @@
-"""What is running: the version, in one place, and the command that was typed, if any."""
+"""What is running: the command that was typed, if any, and the version, in one place."""
 
 from contextvars import ContextVar
 
-__version__ = "0.1.0.dev0"
-
 COMMAND: ContextVar[str] = ContextVar("command", default="")
+
+__version__ = "0.1.0.dev0"

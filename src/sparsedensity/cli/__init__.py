@@ -47,7 +47,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     warnings.showwarning = _show_warning
-    COMMAND.set(shlex.join(["sparsedensity", *sys.argv[1:]]))
+    typed = COMMAND.set(shlex.join(["sparsedensity", *sys.argv[1:]]))
     try:
         app()
     except SparseDensityError as error:
@@ -59,6 +59,8 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         sys.exit(130)
+    finally:
+        COMMAND.reset(typed)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
