@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.density import TIE, Density
+from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.table import Codes, Floats
 
 CODES_AT_ONCE = 1 << 22
@@ -39,8 +39,8 @@ def best_changes(
         for begin, leaves in leaves_by_value(density, codes, feature):
             logs = density.log_densities[leaves]
             highest = logs.max(axis=1)
-            for row in np.flatnonzero(highest > best[begin : begin + len(leaves)] + TIE).tolist():
-                equal = np.flatnonzero(logs[row] >= highest[row] - TIE)
+            for row in np.flatnonzero(highest > best[begin : begin + len(leaves)] + EQUALLY_DENSE).tolist():
+                equal = np.flatnonzero(logs[row] >= highest[row] - EQUALLY_DENSE)
                 changes[begin + row] = BestChange(feature, tuple(equal.tolist()), int(leaves[row, equal[0]]))
                 best[begin + row] = highest[row]
     return changes

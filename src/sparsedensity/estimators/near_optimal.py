@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sparsedensity.estimators.paths import held_rows, refound
 from sparsedensity.region import Region
 from sparsedensity.report.near_optimal import Agreement, agreement
+from sparsedensity.search.near import Near
 from sparsedensity.structures import Structure, Tree
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
 
 E = TypeVar("E", bound="DensityEstimator")
-
-
-class Listed(Protocol):
-    """A structure that a search has listed."""
-
-    @property
-    def log_posterior(self) -> float:
-        """Its log posterior."""
-
-    @property
-    def structure(self) -> Structure:
-        """The tree or rule list."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +28,7 @@ class NearModels(Sequence[Any], Generic[E]):
     """
 
     model: E = field(repr=False)
-    listed: Sequence[Listed] = field(repr=False)
+    listed: Sequence[Near] = field(repr=False)
     within: float
     complete: bool
     """Whether these are all; if not there are more, and these are the best."""
@@ -69,7 +58,7 @@ class NearModels(Sequence[Any], Generic[E]):
     def __str__(self) -> str:
         return self.to_text()
 
-    def _build(self, listed: Listed) -> E:
+    def _build(self, listed: Near) -> E:
         best, structure, score = self.listed[0].log_posterior, listed.structure, listed.log_posterior
         found = replace(
             self.model.found_, structure=structure, log_posterior=score, upper_bound=best, proven=score >= best

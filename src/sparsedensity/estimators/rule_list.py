@@ -185,7 +185,7 @@ class SparseRuleList(DensityEstimator):
         """
         self.check_parameters()
         found = near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
-        return NearLists(self, found.lists, found.within, found.complete)
+        return NearLists(self, found.listed, found.within, found.complete)
 
     def _belief(self, counts: tuple[int, ...]) -> SparseRules:
         return SparseRules(counts, self.expected_rules, self.expected_conditions, self.pseudocount)

@@ -123,7 +123,7 @@ class SparseTree(DensityEstimator):
         """
         self.check_parameters()
         found = near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
-        return NearTrees(self, found.trees, found.within, found.complete)
+        return NearTrees(self, found.listed, found.within, found.complete)
 
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Search as the parameter says; ``"auto"`` proves if an estimate says seconds, and else anneals."""
