@@ -14,7 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, in_short
+from sparsedensity.scalars import is_whole
 
 Type = Literal["text", "boolean", "integer", "float"]
 Rows: TypeAlias = NDArray[np.bool_]
@@ -58,7 +59,7 @@ def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Col
         case "f":
             return _of_floats(name, data, counted)
         case "U" | "T":
-            return _of_text(name, pl.Series(name, data.tolist(), dtype=pl.String))
+            return _of_text(name, _texts(name, data.tolist()))
         case "O":
             return column_of_objects(name, data.tolist(), counted)
         case "S":
@@ -73,11 +74,7 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return _of_categories(name, series)
     if dtype == nw.String:
-        try:
-            texts = series.to_polars().cast(pl.String)
-        except ModuleNotFoundError:  # pandas text without PyArrow
-            texts = pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
-        return _of_text(name, texts)
+        return _of_text(name, _texts_of(name, series))
     if dtype in (nw.Object, nw.Unknown):
         return column_of_objects(name, series.to_list(), counted)
     if dtype in (nw.Int128, nw.UInt128):
@@ -156,7 +153,8 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
     if len(types) > 1:
         one, other = list(types.values())[:2]
         raise DataError(
-            f"{name!r} mixes types: {one!r} and {other!r}. Make the column one type, for example text with astype(str)."
+            f"{name!r} mixes types: {in_short(one)} and {in_short(other)}. Make the column one type, for example text "
+            "with astype(str)."
         )
 
     def read(make: Callable[[Any], Any], nothing: Any) -> list[Any]:
@@ -164,7 +162,7 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
 
     match next(iter(types), "text"):
         case "text":
-            return _of_text(name, pl.Series(name, read(str, None), dtype=pl.String))
+            return _of_text(name, _texts(name, read(str, None)))
         case "boolean":
             return Column(name, "boolean", np.array(read(bool, False), np.uint8), _if_any(missing), (False, True))
         case "float":
@@ -173,6 +171,22 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
         return Column(name, "integer", np.array(read(int, 0), np.int64), _if_any(missing))
     except OverflowError:
         raise _too_wide(name) from None
+
+
+def _texts_of(name: str, series: nw.Series[Any]) -> pl.Series:
+    try:
+        return series.to_polars().cast(pl.String)
+    except UnicodeEncodeError as error:
+        raise _not_unicode(name, error) from None
+    except ModuleNotFoundError:  # pandas text without PyArrow
+        return pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
+
+
+def _texts(name: str, values: list[Any]) -> pl.Series:
+    try:
+        return pl.Series(name, values, dtype=pl.String)
+    except UnicodeEncodeError as error:
+        raise _not_unicode(name, error) from None
 
 
 def _if_any(missing: Rows) -> Rows | None:
@@ -191,7 +205,7 @@ def _type_of(name: str, value: Any) -> Type:
             return "boolean"
         case str():
             return "text"
-        case int() | np.integer():
+        case _ if is_whole(value):
             return "integer"
         case float() | np.floating() | Decimal():
             return "float"
@@ -212,6 +226,10 @@ def _unsupported(name: str, type_name: str) -> DataError:
         f"{name!r} is of type {type_name}, which is neither text, a number, true/false nor a category. "
         "Turn it into one (a date into a month or a weekday, say) or leave the column out."
     )
+
+
+def _not_unicode(name: str, error: UnicodeEncodeError) -> DataError:
+    return DataError(f"{name!r} holds {in_short(error.object)}, which is not valid Unicode. Replace it.")
 
 
 def _too_wide(name: str) -> DataError:
