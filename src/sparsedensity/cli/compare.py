@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, load_model, read_rows, working, write_json, write_text
+from sparsedensity.cli.data import check_outputs, load_model, read_rows, say, working, write_json, write_text
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -41,4 +41,4 @@ def command(
     if json:
         write_json(compared.as_dict())
     elif "-" not in (str(svg), str(html)):
-        typer.echo(compared.to_text(width))
+        say(compared.to_text(width))

@@ -27,7 +27,7 @@ from sparsedensity.estimators import answers, paths
 from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
-from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
 from sparsedensity.estimators.progress import watching
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.decode import Frame, decode, kind_of
@@ -40,8 +40,10 @@ from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
+from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
+from sparsedensity.search.interrupts import stopping_on_ctrl_c
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
@@ -157,7 +159,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         self.check_parameters()
         reading = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
         source = open_source(X)
-        with watching(self.progress, self.title) as watch:
+        with stopping_on_ctrl_c(), watching(self.progress, self.title) as watch:
             engine = MemoryEngine(read_table(source, reading, sample_weight), jobs_of(self.n_jobs))
             posterior, found = self.learn(engine, watch)
         if found.reason in EARLY_ENDS:

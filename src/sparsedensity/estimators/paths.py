@@ -19,6 +19,7 @@ from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
+from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Floats, Table
 
@@ -97,13 +98,16 @@ def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[Learne
     """Search each fold once, by the settings of a model and on its domain."""
     for train, test in folds_of(rows.weights, cv):
         engine = MemoryEngine(rows.table(model.domain_, train), jobs_of(model.n_jobs))
-        yield LearnedFold(model, engine, rows.table(model.domain_, test), model.learn_fold(engine))
+        with whole_or_interrupted():
+            found = model.learn_fold(engine)
+        yield LearnedFold(model, engine, rows.table(model.domain_, test), found)
 
 
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
     """The best structure of every size; searched for once if the fit did not keep it."""
     if model.archive_ is None:
-        model.archive_ = model.every_size(engine, model.found_)
+        with whole_or_interrupted():
+            model.archive_ = model.every_size(engine, model.found_)
     return model.archive_
 
 

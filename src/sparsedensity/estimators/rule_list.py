@@ -13,7 +13,9 @@ from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.near_optimal import NearLists
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
+from sparsedensity.kernels import list_moves
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time, check_whole
@@ -219,6 +221,7 @@ class SparseRuleList(DensityEstimator):
         spent: float = 0.0,
     ) -> Found:
         """The best list that several chains see."""
+        announce_compiling(list_moves.walk)
         first = self._start(antecedents) if start is None else start
         search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
@@ -229,6 +232,8 @@ class SparseRuleList(DensityEstimator):
         if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
             raise too_large(ahead)
         walked = self._walk(problem, antecedents, watch)
+        if walked.reason == "interrupted":
+            return walked
         assert isinstance(walked.structure, RuleList)
         search = ExactLists(antecedents, walked.structure, anytime=True)
         found = run(search, problem, budget=Budget(seconds=self._left(walked.seconds)), watch=watch)

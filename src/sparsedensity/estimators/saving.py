@@ -115,11 +115,8 @@ def _columns(model: DensityEstimator) -> list[str]:
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
-    found = Found(structure=structure, r_hat=search.get("r_hat"), **{name: search[name] for name in SEARCH_FIELDS})
-    for name in ("log_posterior", "moves", "seconds"):
-        if not isinstance(search[name], int | float):
-            raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
-    return found
+    checked = files.checked_search(search)
+    return Found(structure=structure, r_hat=checked.get("r_hat"), **{name: checked[name] for name in SEARCH_FIELDS})
 
 
 def _plain(value: Any) -> Any:

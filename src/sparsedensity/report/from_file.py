@@ -43,7 +43,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     domain = files.domain_from_json(document["domain"])
     structure = files.structure_from_json(document["structure"], domain)
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
-    search = SimpleNamespace(**document["search"])
+    search = SimpleNamespace(**files.checked_search(document["search"]))
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
     report = model.report_of(document["title"], leaves, structure, search, weighted=document["weighted"])
     report = replace(report, seed=document["parameters"].get("random_state"))
