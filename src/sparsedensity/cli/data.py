@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.from_file import SavedModel
 
-SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven", "calibrated_leaves")
 
 
 class Data(NamedTuple):
@@ -170,7 +170,7 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
-        "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "search": {name: getattr(model.search_, name, None) for name in SEARCH_FIELDS},
         "leaves": leaves,
     }
 

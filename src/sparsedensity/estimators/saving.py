@@ -28,12 +28,13 @@ ESTIMATORS: dict[str, type[DensityEstimator]] = {
     kind.__name__: kind for kind in (LeafSparseTree, BranchSparseTree, SparseRuleList, GreedyTree, Histogram)
 }
 SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+IF_KNOWN = ("r_hat", "calibrated_leaves")
 
 
 def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
-    r_hat = model.search_.r_hat
-    searched = SEARCH_FIELDS if r_hat is None or not math.isfinite(r_hat) else (*SEARCH_FIELDS, "r_hat")
+    search = model.search_
+    known = [name for name in IF_KNOWN if math.isfinite(getattr(search, name) or math.nan)]
     files.write_document(
         path,
         {
@@ -41,7 +42,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": {name: _plain(getattr(model.search_, name)) for name in searched},
+            "search": {name: _plain(getattr(search, name)) for name in (*SEARCH_FIELDS, *known)},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
             "named_columns": hasattr(model, "feature_names_in_"),
@@ -105,8 +106,9 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
-    found = Found(structure=structure, r_hat=search.get("r_hat"), **{name: search[name] for name in SEARCH_FIELDS})
-    for name in ("log_posterior", "moves", "seconds"):
+    known: dict[str, Any] = {name: search[name] for name in IF_KNOWN if name in search}
+    found = Found(structure=structure, **known, **{name: search[name] for name in SEARCH_FIELDS})
+    for name in ("log_posterior", "moves", "seconds", *known):
         if not isinstance(search[name], int | float):
             raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
     return found

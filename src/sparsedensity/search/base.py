@@ -41,8 +41,10 @@ class Best:
     structure: Structure
     archive: Mapping[int, Structure] = field(default_factory=dict)
     """The best structure seen for each number of leaves or rules."""
-    limit_binds: bool = False
-    """Whether the limit on leaves or rules kept the search from a better structure."""
+    scores: Mapping[int, float] = field(default_factory=dict)
+    """Their log posteriors, as far as the search knows them."""
+    limit_binds: bool | None = False
+    """Whether a structure above the limit on leaves or rules scores higher; ``None`` if that is not known."""
     upper_bound: float | None = None
     """What no structure exceeds, if the search has proven that."""
     r_hat: float | None = None
@@ -112,8 +114,8 @@ class Found:
     """Why the search stopped: finished, iterations, time limit, or interrupted."""
     moves: int
     seconds: float
-    limit_binds: bool = False
-    """Whether the limit on leaves or rules kept the search from a better structure."""
+    limit_binds: bool | None = False
+    """Whether a structure above the limit on leaves or rules scores higher; ``None`` if that is not known."""
     trace: tuple[tuple[float, float], ...] = field(default=(), repr=False)
     """Seconds and best log posterior, at every improvement."""
     upper_bound: float | None = None
@@ -127,6 +129,8 @@ class Found:
     restarts: int = 1
     n: float | None = None
     """The total weight of the rows."""
+    calibrated_leaves: int | None = None
+    """The leaves of the tree in the archive that is best if the choice among splits is charged for."""
 
     @property
     def gap(self) -> float | None:
@@ -183,7 +187,22 @@ def run(
         by_kind=best.by_kind,
         restarts=best.restarts,
         n=problem.engine.n,
+        calibrated_leaves=calibrated_leaves(problem, best),
     )
+
+
+def calibrated_leaves(problem: Problem[Any], best: Best) -> int | None:
+    """How many leaves the calibrated prior would choose among the trees that a search keeps; the fewest of equals."""
+    if not best.scores:
+        return None
+    own, n = problem.posterior, problem.engine.n
+    calibrated = own.calibrated(problem.domain)
+
+    def score(size: int) -> float:
+        tree = best.archive[size]
+        return best.scores[size] + float(calibrated.log_shape(tree, n) - own.log_shape(tree, n))
+
+    return max(sorted(best.scores), key=score)
 
 
 def certified(problem: Problem[Any], proven: float | None, log_posterior: float) -> float | None:
@@ -200,6 +219,15 @@ def certified(problem: Problem[Any], proven: float | None, log_posterior: float)
 def size_of(structure: Structure) -> int:
     """What a structure's size is counted in: rules for a list, else leaves."""
     return structure.n_rules if isinstance(structure, RuleList) else structure.n_leaves
+
+
+def better_of(
+    problem: Problem[Any], one: Mapping[int, Structure], other: Mapping[int, Structure]
+) -> dict[int, Structure]:
+    """The better structure of each size; of equals the first."""
+    sizes = sorted({*one, *other})
+    both = {size: [archive[size] for archive in (one, other) if size in archive] for size in sizes}
+    return {size: found[0] if len(found) == 1 else max(found, key=problem.score) for size, found in both.items()}
 
 
 def score_archive(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Scored]:

@@ -14,6 +14,7 @@ from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.problem import AnyProblem, Problem
+from sparsedensity.search.base import TIE
 from sparsedensity.search.trees.anneal_memory import copy_tree, empty_tree, leaf_regions, limit_of, make_memory, plant
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
@@ -306,10 +307,11 @@ class AnnealChain:
         return found
 
     def _would_grow(self, tree: trees.Growing) -> bool:
-        """Whether one more leaf would pay, as far as the leaves have been looked at."""
-        held = self.memory.regions[leaf_regions(tree)]
-        gains = held["best_gain"][held["best"] >= 0]
-        return bool((gains > self._price(leaves_of(tree))).any())
+        """Whether one more leaf would pay, as far as the leaves have been looked at, even with a new feature."""
+        held, by_features = self.memory.regions[leaf_regions(tree)], self.memory.belief.by_features
+        gains, used = held["best_gain"][held["best"] >= 0], int((tree.uses > 0).sum())
+        feature = np.max(by_features[used : used + 1] - by_features[used + 1 : used + 2], initial=0.0)
+        return bool((gains > self._price(leaves_of(tree)) + feature + TIE * abs(self.score)).any())
 
 
 def leaves_of(tree: trees.Growing) -> int:
