@@ -96,6 +96,8 @@ def near_optimal_lists(
     check_positive("within", within)
     check_limit("at_most", at_most)
     proof, window, listed = proven(problem, antecedents), min(FIRST_WINDOW, within), list[ScoredList]()
+    if not sum(antecedents.counts):  # the empty list is the only one
+        return NearOptimalLists((ScoredList(proof.log_posterior, proof.structure),), within, complete=True)
     while True:
         try:
             listed = ListListing(problem, antecedents, proof, window).listed()

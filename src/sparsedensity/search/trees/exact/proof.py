@@ -116,7 +116,10 @@ def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterat
     proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
     if proof.limit_binds is None:
         yield from _look_beyond(problem, proof, every, search, depth)
-    if search is not None and not search.case.exactly:
+    if not every[0].exactly:
+        if search is None:
+            search = CaseSearch(problem, proof, every[0], depth)
+            yield from search.begin()
         yield from search.fill_archive()
 
 
