@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sparsedensity.density import Density
-from sparsedensity.domain import Domain, Feature, Value
+from sparsedensity.domain import Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
@@ -94,12 +95,9 @@ class Report:
 
     title: str
     facts: tuple[tuple[str, str], ...]
-    lines: tuple[TextLine, ...]
     leaves: tuple[Leaf, ...] = field(repr=False)
-    features: tuple[tuple[str, str, str], ...] = field(repr=False)
-    """Name, kind and values of every feature, in words."""
-    structure: Structure | None = field(default=None, repr=False)
-    """The tree, rule list or cells, for whoever looks up records."""
+    structure: Structure = field(repr=False)
+    """The tree, rule list or cells."""
     search: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """How the model was found, in words."""
     evidence: Evidence | None = field(default=None, repr=False)
@@ -107,29 +105,31 @@ class Report:
     weight_name: str = "rows"
     """What the weight of a leaf is called: rows, or weight if the table was weighted."""
 
+    @cached_property
+    def lines(self) -> tuple[TextLine, ...]:
+        """The structure line by line."""
+        return lines_of(self.structure)
+
+    @property
+    def features(self) -> Iterator[tuple[str, str, str]]:
+        """Name, kind and values of every feature, in words."""
+        for feature in self.structure.domain:
+            yield words.printable(feature.name), feature.kind, words.some_values(feature, range(feature.size))
+
 
 def report_of(
     title: str, leaves: tuple[Leaf, ...], structure: Structure, search: Any, *, weighted: bool, posterior: Any = None
 ) -> Report:
     """The report of a fitted or saved model; `search` is what it says about its search."""
-    domain, weight_name = structure.domain, "weight" if weighted else "rows"
+    weight_name = "weight" if weighted else "rows"
     rows = words.amount(math.fsum(leaf.weight for leaf in leaves), weight_name)
     facts = (
-        ("Data", f"{rows}, {words.counted(len(domain), 'column', 'columns')}"),
+        ("Data", f"{rows}, {words.counted(len(structure.domain), 'column', 'columns')}"),
         ("Log posterior", f"{search.log_posterior:,.2f}"),
         ("Search", search_in_words(search, structure)),
         *calibrated_size(search, structure),
     )
-    return Report(
-        title,
-        facts,
-        lines_of(structure),
-        leaves,
-        features_of(domain),
-        structure,
-        search_facts(search, structure, posterior),
-        weight_name=weight_name,
-    )
+    return Report(title, facts, leaves, structure, search_facts(search, structure, posterior), weight_name=weight_name)
 
 
 def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
@@ -161,14 +161,6 @@ def lines_of(structure: Structure, at_most: int = 30) -> tuple[TextLine, ...]:
         case Cells() as cells:
             return tuple(_cell_lines(cells, at_most))
     raise TypeError(f"{type(structure).__name__} cannot be read line by line.")
-
-
-def features_of(domain: Domain) -> tuple[tuple[str, str, str], ...]:
-    """Every feature in words."""
-    return tuple(
-        (words.printable(feature.name), feature.kind, words.some_values(feature, range(feature.size)))
-        for feature in domain
-    )
 
 
 def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
