@@ -5,22 +5,24 @@ planted tree is a known density of 8 leaves.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import BranchSparseTree, LeafSparseTree
 
 COLUMNS, VALUES, ROWS = (5, 100), (2, 5), (200, 5000)
 """The least and the most columns, values per column and rows of noise."""
-MODELS = {
+MODELS: dict[str, Callable[..., Any]] = {
     "leaf-sparse, expected leaves 2": lambda prior: LeafSparseTree(2, prior=prior, search="greedy"),
     "leaf-sparse, expected leaves 8": lambda prior: LeafSparseTree(8, prior=prior, search="greedy"),
     "branch-sparse, expected branches 2": lambda prior: BranchSparseTree(2, prior=prior, search="greedy"),
 }
 PLANTED = (500, 1000, 2000, 5000)
-PRIORS = ("paper", "calibrated")
+PRIORS: tuple[Literal["paper", "calibrated"], ...] = ("paper", "calibrated")
 
 
 def main() -> None:
@@ -52,4 +54,4 @@ def noise(draws: int, seed: int = 0) -> Iterator[pl.DataFrame]:
 
 def planted(rows: int, seed: int = 0) -> pl.DataFrame:
     """Rows of a known tree."""
-    return datasets.random_tree(rows=rows, sizes=(3,) * 6, leaves=8, seed=seed).frame.cast(pl.String)
+    return random_tree(rows=rows, sizes=(3,) * 6, leaves=8, seed=seed).frame.cast(pl.String)

@@ -7,6 +7,7 @@ are leaf-sparse with 8 expected leaves, at most 100, by greedy search; every col
 import os
 from collections.abc import Iterator
 from statistics import mean
+from typing import Literal
 
 import polars as pl
 from sklearn.model_selection import KFold
@@ -19,7 +20,8 @@ TABLES = (
     "telco_churn", "heloc", "bank_full", "connect4", "coco_thing",
 )  # fmt: skip
 BINARY = ("nltcs", "plants")
-PRIORS = ("paper", "calibrated")
+Prior = Literal["paper", "calibrated"]
+PRIORS: tuple[Prior, ...] = ("paper", "calibrated")
 
 
 def main() -> None:
@@ -45,7 +47,7 @@ def tables() -> Iterator[tuple[str, pl.DataFrame]]:
             yield name, pl.read_csv(path, infer_schema_length=0)
 
 
-def measured(frame: pl.DataFrame, prior: str, folds: int) -> tuple[float, float]:
+def measured(frame: pl.DataFrame, prior: Prior, folds: int) -> tuple[float, float]:
     """The mean over folds of the leaves, and of the log-likelihood per row that was held out."""
     domain = Domain.infer(frame, kinds=dict.fromkeys(frame.columns, "nominal"))
     leaves, scores = [], []

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from benchmarks import noise
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets, load
 from sparsedensity.errors import ModelFileError, ParameterError
 from sparsedensity.structures import files
@@ -36,7 +37,7 @@ def test_noise_has_one_leaf(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_planted_tree_is_still_found(seed):
-    truth = datasets.random_tree(rows=4000, sizes=(3, 3, 2, 4, 2), leaves=6, seed=seed)
+    truth = random_tree(rows=4000, sizes=(3, 3, 2, 4, 2), leaves=6, seed=seed)
     frame = truth.frame.cast(pl.String)
     tree = LeafSparseTree(prior="calibrated", search="greedy").fit(frame[:3000])
     known = truth.log_density(truth.codes[3000:]).mean()
