@@ -164,7 +164,13 @@ def test_greedy_and_annealed_calibrated_trees_have_the_plain_score(domain, data,
             expected = naive.branch_sparse(found.structure, rows, 2, 1.5, g, calibrated=True)
         assert found.log_posterior == close(expected)
         assert found.structure.n_leaves <= most
-        assert found.trace == () or found.trace[-1][1] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        state, rng = search.init(problem, np.random.default_rng(0)), np.random.default_rng(0)
+        while not state.finished:
+            state = search.step(problem, state, rng)
+        best = search.best(problem, state)
+        assert set(best.scores) == set(best.archive)
+        for size, tree in best.archive.items():
+            assert best.scores[size] == pytest.approx(problem.score(tree), rel=1e-7, abs=1e-7)
 
 
 @pytest.mark.parametrize("method", ["leaf", "branch"])

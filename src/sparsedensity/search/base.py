@@ -168,7 +168,8 @@ def run(
         reason = "interrupted"
     best = search.best(problem, state)
     log_posterior = problem.score(best.structure)
-    if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
+    # What was searched was a sample, or the last look at what was found made it better.
+    if trace and abs(trace[-1][1] - log_posterior) > 1e-6 * abs(log_posterior):
         trace.append((time.perf_counter() - begin, log_posterior))
     bound = certified(problem, best.upper_bound, log_posterior)
     return Found(
