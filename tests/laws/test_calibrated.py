@@ -14,7 +14,7 @@ from sparsedensity.posterior.splits import log_splits
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Exact, Greedy, near_optimal, run
 from sparsedensity.search.bounds import upper_bound
-from sparsedensity.search.trees.exact import sizes_kept
+from sparsedensity.search.trees.exact.estimate import sizes_kept
 from tests import naive
 from tests.laws.test_small_optimum import random_problem
 from tests.naive_search import branch_sparse_of, every_tree, leaf_sparse_of

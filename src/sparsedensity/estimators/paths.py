@@ -21,7 +21,7 @@ from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
 from sparsedensity.structures import Structure, Tree, canonical
-from sparsedensity.table import Table
+from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
@@ -84,9 +84,14 @@ def cut(model: E, size: int) -> E:
     found = replace(
         model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=None, proven=False
     )
-    smaller = copy(model)
-    adopt(smaller, model.posterior_, found, scored.weights)
-    return smaller
+    return refound(model, found, scored.weights)
+
+
+def refound(model: E, found: Found, weights: Floats) -> E:
+    """The same model, had its search found something else, with so much weight in each leaf."""
+    other = copy(model)
+    adopt(other, model.posterior_, found, weights)
+    return other
 
 
 def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[LearnedFold]:

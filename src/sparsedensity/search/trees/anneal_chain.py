@@ -14,8 +14,8 @@ from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.base import TIE
-from sparsedensity.search.trees.anneal_memory import copy_tree, empty_tree, leaf_regions, limit_of, make_memory, plant
+from sparsedensity.search.base import tie_of
+from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Table
@@ -173,10 +173,10 @@ class AnnealChain:
         """Memory, and the first tree: given, or grown; annealing from the root needs none."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
-        self.trees = (empty_tree(self.problem, nodes), empty_tree(self.problem, nodes), empty_tree(self.problem, nodes))
+        one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
+        self.trees = one, two, three
         self.memory = make_memory(self.problem, self.table, nodes)
-        for tree in self.trees:
-            plant(tree, self.one_leaf)
+        self.path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
         tree, _, best = self.trees
         if self.start is not None:
             self._replay(tree, self.start.splits())
@@ -231,9 +231,8 @@ class AnnealChain:
     def _explore(self, trials: int) -> None:
         """Explore regions at the price of a leaf of the current tree."""
         if trials:
-            path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
             price = self._price(leaves_of(self.trees[0]))
-            regions.explore(self.memory, path, price, WALKS._replace(trials=trials), self.rng)
+            regions.explore(self.memory, self.path, price, WALKS._replace(trials=trials), self.rng)
 
     def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
         return settings._replace(steps=steps, hot=float(hot), limit=self.limit, structural=float(self.epsilon))
@@ -308,10 +307,11 @@ class AnnealChain:
 
     def _would_grow(self, tree: trees.Growing) -> bool:
         """Whether one more leaf would pay, as far as the leaves have been looked at, even with a new feature."""
-        held, by_features = self.memory.regions[leaf_regions(tree)], self.memory.belief.by_features
+        leaves, by_features = tree.nodes["leaf_at"][: leaves_of(tree)], self.memory.belief.by_features
+        held = self.memory.regions[tree.nodes["region"][leaves]]
         gains, used = held["best_gain"][held["best"] >= 0], int((tree.uses > 0).sum())
         feature = np.max(by_features[used : used + 1] - by_features[used + 1 : used + 2], initial=0.0)
-        return bool((gains > self._price(leaves_of(tree)) + feature + TIE * abs(self.score)).any())
+        return bool((gains > self._price(leaves_of(tree)) + feature + tie_of(self.score)).any())
 
 
 def leaves_of(tree: trees.Growing) -> int:

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.base import TIE
-from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, counts_of
+from sparsedensity.search.base import Proof
+from sparsedensity.search.near import TooManyError
+from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, Tables, counts_of
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
 from sparsedensity.search.trees.exact.estimate import QUICK_STEPS, gives_every_size, has_table, sizes_kept
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
-from sparsedensity.search.trees.exact.plans import Plan, Tables, best_plan, tree_of
+from sparsedensity.search.trees.exact.plans import Plan, best_plan, tree_of
 from sparsedensity.search.trees.exact.regions import Lattice
-from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, TooManyError, Within
+from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, Within
 from sparsedensity.structures import Tree
 
 STEEP = 10.0
@@ -32,31 +33,14 @@ MOST_TABLE_STEPS = 2e11
 
 
 @dataclass
-class Proof:
-    """How far a proof has come."""
+class TreeProof(Proof):
+    """How far a proof of trees has come."""
 
-    structure: Tree
-    log_posterior: float
-    upper_bound: float
-    work: Iterator[int] = field(default_factory=lambda: iter(()), repr=False)
-    moves: int = 0
-    """How many regions were visited, over all passes."""
-    finished: bool = False
     beyond: float = -math.inf
     """The best log posterior known of a tree with more leaves than the limit,"""
     beyond_bound: float = math.inf
     """and what none of them exceeds."""
     archive: dict[int, tuple[float, Tree]] = field(default_factory=dict, repr=False)
-
-    @property
-    def tie(self) -> float:
-        """Log posteriors this close are equal."""
-        return TIE * max(1.0, abs(self.log_posterior))
-
-    @property
-    def threshold(self) -> float:
-        """What a tree must exceed to be better than the best known."""
-        return self.log_posterior + self.tie
 
     def keep(self, score: float, tree: Tree) -> None:
         """Keep a tree that is the best known of its number of leaves."""
@@ -101,7 +85,7 @@ def cases(problem: AnyProblem, bound: float) -> list[Case]:
     return [Case(some, float(by_features[len(some)]), bound, exactly=True) for some in sets]
 
 
-def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterator[int]:
+def prove(problem: AnyProblem, proof: TreeProof, depth: int | None = None) -> Iterator[int]:
     """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
     every, search = cases(problem, proof.upper_bound), None
     for case in every:
@@ -124,7 +108,7 @@ def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterat
 
 
 def _look_beyond(
-    problem: AnyProblem, proof: Proof, every: list[Case], search: CaseSearch | None, depth: int | None
+    problem: AnyProblem, proof: TreeProof, every: list[Case], search: CaseSearch | None, depth: int | None
 ) -> Iterator[int]:
     """Whether a tree above the limit is better, now that the best within it is known."""
     for case in every:
@@ -149,7 +133,7 @@ def pass_on(search: CaseSearch, every: list[Case]) -> None:
 class CaseSearch:
     """The proof of one case."""
 
-    def __init__(self, problem: AnyProblem, proof: Proof, case: Case, depth: int | None = None) -> None:
+    def __init__(self, problem: AnyProblem, proof: TreeProof, case: Case, depth: int | None = None) -> None:
         self.problem, self.proof, self.case, self.depth = problem, proof, case, depth
         self.tables = tables_of(problem, case.features, depth)
         self.lattice = self.tables.lattice
@@ -179,7 +163,7 @@ class CaseSearch:
             yield from self.at_price(0.0)
             return
         if isinstance(self.tables, LeafTables):
-            self.hull.touched[self.lattice.points] = self.tables.points_sum
+            self.hull.touched[self.lattice.points] = self.tables.lattice.points_sum(self.tables.leaf)
         else:
             yield from self.at_price(-STEEP * (1 + abs(self.tables.as_leaf)))
         yield from self.at_price(self._first_price())
@@ -312,14 +296,10 @@ class CaseSearch:
         """The log posterior of a tree by its label and its sum over leaves or nodes."""
         prior = float(self.by_size[label.leaves if self.by_leaves else 1])
         if self.case.exactly:
-            prior += self._features_used(label) - self.case.log_prior
+            used = np.array([label.features.bit_count()])  # they may be fewer than those of the case
+            adds = self.problem.posterior.by_features(used, len(self.problem.domain))
+            prior += float(adds[0]) - self.case.log_prior
         return prior + total
-
-    def _features_used(self, label: Label) -> float:
-        """What the prior adds for the features of a tree, which may be fewer than those of the case."""
-        used = np.array([label.features.bit_count()])
-        adds = self.problem.posterior.by_features(used, len(self.problem.domain))
-        return float(adds[0])
 
     def is_wanted(self, label: Label) -> bool:
         """Whether a tree belongs to this case: it uses every feature of it."""
@@ -345,5 +325,5 @@ def tables_of(problem: AnyProblem, features: tuple[int, ...], depth: int | None)
     """The tables of a method, of all trees or of those of few levels."""
     if depth is not None:
         return ShallowTables(ShallowLattice(problem.domain, features, depth), problem)
-    lattice = Lattice.over(problem.domain, features)
+    lattice = Lattice(problem.domain, features)
     return LeafTables(lattice, problem) if problem.posterior.only_leaves else BranchTables(lattice, problem)
