@@ -99,7 +99,7 @@ def test_the_exact_calibrated_tree_is_the_best_of_all(domain, data, method):
     assert found.calibrated_leaves == found.structure.n_leaves or method == "features"
     assert upper_bound(case.problem) >= found.log_posterior - TIE
     near = near_optimal(case.problem, 2.0, 10_000)
-    assert near.trees[0].log_posterior == close(case.best())
+    assert near.listed[0].log_posterior == close(case.best())
 
 
 @settings(max_examples=60)
