@@ -9,8 +9,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Feature, Value
@@ -46,7 +44,7 @@ class Leaf:
     probability: float
     log_volume: float
     density: float
-    """Probability over volume: the same at every point of the leaf."""
+    """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
     """A 95 % credible interval for the probability, given the structure."""
     unusualness: float = 0.0
@@ -60,7 +58,7 @@ class Leaf:
     @property
     def volume(self) -> float:
         """The volume; infinite if it does not fit a float."""
-        return math.exp(self.log_volume) if self.log_volume < 709 else math.inf
+        return _exp(self.log_volume)
 
     def as_dict(self) -> dict[str, Any]:
         """The leaf as plain data, for JSON."""
@@ -70,7 +68,7 @@ class Leaf:
             "weight": self.weight,
             "probability": self.probability,
             "interval": list(self.interval),
-            "density": self.density,
+            "density": self.density if math.isfinite(self.density) else None,
             "log_volume": self.log_volume if math.isfinite(self.log_volume) else None,
         }
 
@@ -147,7 +145,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             weight=float(density.weights[i]),
             probability=float(density.probabilities[i]),
             log_volume=float(volumes[i]),
-            density=float(np.exp(logs[i])),
+            density=_exp(float(logs[i])),
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
             unusualness=float(density.unusualness[i]),
         )
@@ -253,3 +251,8 @@ def _value(feature: Feature, code: int) -> Any:
     if isinstance(value, Bin) and feature.period is not None:
         return periods.plain(feature.period, value.low, value.high - 1)
     return value
+
+
+def _exp(log: float) -> float:
+    """The number with this natural log; infinite if it does not fit a float."""
+    return math.exp(log) if log < 709 else math.inf
