@@ -14,7 +14,7 @@ WITHOUT_OPTION = {
     "domain": "a Domain is made in Python; --kind and --bins declare columns",
     "progress": "shown on a terminal unless --quiet is given",
 }
-VERBS_THAT_FIT = ("fit", "path", "report", "evaluate")
+VERBS_THAT_FIT = ("fit", "path", "report", "evaluate", "compare")
 GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "max_leaves": "7", "max_rules": "none"}
 READ = {"kinds": {"sex": "nominal"}, "bins": 3, "max_leaves": 7, "max_rules": None}
 """Options that are read from text, and the parameters they become."""

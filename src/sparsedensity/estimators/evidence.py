@@ -42,7 +42,8 @@ def gather(
     by_size, scores = [], []
     for fold in () if cv is None else learn_folds(model, rows, cv):
         by_size.append(fold.by_size())
-        scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
+        scores.append({model.title: fold.score(), **_baselines(fold.train, fold.test)})
+    held = model.held_out_
     has_path = model.unit is not None and model.found_.archive
     return Evidence(
         words.printable(source),
@@ -50,7 +51,7 @@ def gather(
         _summarised(scores),
         cv or 0,
         path_on(model, rows, by_size) if has_path else None,
-        _counts(model.density_, rows),
+        _counts(model.density_, rows if held is None else rows.weighing(held.divide(rows.weights).test)),
     )
 
 

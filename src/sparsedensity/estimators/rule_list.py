@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
-from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.honest import HonestEstimator
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
+from sparsedensity.estimators.paths import searched_rows
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
@@ -42,7 +42,7 @@ STARTS = "a fitted tree or rule list, the path of a saved one, or None"
 
 
 @dataclass(eq=False, repr=False)
-class SparseRuleList(DensityEstimator):
+class SparseRuleList(HonestEstimator):
     """A list of rules: if this then one density, else if that then another, else the last.
 
     Shorter to read than a tree. If a proof takes seconds, the list is the best there is; if not, several Markov chains
@@ -77,8 +77,8 @@ class SparseRuleList(DensityEstimator):
         Seconds after which the search stops with the best list so far.
     warm_start_from
         A fitted tree or rule list, or the path of a saved one, from which the first chain starts.
-    random_state
-        A seed: the same seed finds the same list, whatever the number of jobs.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
 
@@ -110,7 +110,6 @@ class SparseRuleList(DensityEstimator):
     r_hat: float = 1.05
     time_limit: float | None = None
     warm_start_from: Any = None
-    random_state: Any = 0
 
     @property
     def n_rules_(self) -> int:
@@ -138,7 +137,6 @@ class SparseRuleList(DensityEstimator):
         check_whole("restarts", self.restarts)
         check_positive("r_hat", self.r_hat)
         check_start(self.warm_start_from, STARTS)
-        check_seed(self.random_state)
 
     def posterior(self, domain: Domain) -> SparseRules:
         """What is believed before any row is seen, if rules may use every antecedent of a domain."""
@@ -180,7 +178,7 @@ class SparseRuleList(DensityEstimator):
         3 within 3 nats of the optimum
         """
         self.check_parameters()
-        return near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+        return near_optimal_lists(*self._problem(searched_rows(self)), within, at_most)
 
     def _belief(self, counts: tuple[int, ...]) -> SparseRules:
         return SparseRules(counts, self.expected_rules, self.expected_conditions, self.pseudocount)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
 from sparsedensity.estimators.answers import adopt
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
+from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
+from sparsedensity.estimators.parameters import is_whole
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
+from sparsedensity.posterior.base import check_share
 from sparsedensity.search import Found
 from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
@@ -41,6 +44,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+            **_honest_to_json(model),
             "search": {name: _plain(getattr(model.search_, name)) for name in searched},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
@@ -96,6 +100,8 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if document["frame"] not in FRAMES:
         raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
+    if (honest := document.get("honest")) is not None:
+        model.held_out_, found = _held_out_from_json(**honest), replace(found, n=float(honest["searched"]))
     model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
     model.n_features_in_ = len(domain)
     if document["named_columns"]:
@@ -110,6 +116,18 @@ def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
         if not isinstance(search[name], int | float):
             raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
     return found
+
+
+def _honest_to_json(model: DensityEstimator) -> dict[str, Any]:
+    """What an honest model says of its rows: how they were divided, and the weight of those that were searched."""
+    return {} if model.held_out_ is None else {"honest": {**asdict(model.held_out_), "searched": model.search_.n}}
+
+
+def _held_out_from_json(share: float, seed: int, whole: bool, searched: float) -> HeldOut:
+    check_share("its honest share", share)
+    if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED or not 0 < searched < math.inf:
+        raise DataError("what it says about honest estimation is not what an honest model says.")
+    return HeldOut(float(share), seed, bool(whole))
 
 
 def _plain(value: Any) -> Any:

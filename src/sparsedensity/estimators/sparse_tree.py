@@ -12,9 +12,9 @@ from typing import Any, Literal
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
-from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.honest import HonestEstimator
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
+from sparsedensity.estimators.paths import searched_rows
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.posterior import Posterior
@@ -37,7 +37,7 @@ STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseTree(DensityEstimator):
+class SparseTree(HonestEstimator):
     """The tree that a posterior likes best.
 
     Parameters
@@ -62,8 +62,8 @@ class SparseTree(DensityEstimator):
     warm_start_from
         A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
         second restart starts from the root.
-    random_state
-        The same number gives the same tree, whatever ``n_jobs`` is.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
     """
@@ -79,7 +79,6 @@ class SparseTree(DensityEstimator):
     cooling: Literal["geometric", "linear"] = "geometric"
     time_limit: float | None = None
     warm_start_from: Any = None
-    random_state: Any = 0
 
     @abstractmethod
     def belief(self) -> Posterior:
@@ -98,7 +97,6 @@ class SparseTree(DensityEstimator):
         check_whole("restarts", self.restarts)
         check_time(self.time_limit)
         check_start(self.warm_start_from, STARTS)
-        check_seed(self.random_state)
 
     def posterior(self, domain: Domain) -> Posterior:
         """What is believed before any row is seen."""
@@ -116,7 +114,7 @@ class SparseTree(DensityEstimator):
         5 within 3 nats of the optimum
         """
         self.check_parameters()
-        return near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+        return near_optimal(self._problem(searched_rows(self)), within, at_most, depth=self.depth)
 
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Search as the parameter says; ``"auto"`` proves if an estimate says seconds, and else anneals."""
