@@ -18,6 +18,7 @@ from benchmarks.paper_data import paper_table
 from benchmarks.plain_annealer import PlainAnnealer
 from benchmarks.timing import best_of, measured
 from reproduction import charts
+from reproduction.datasets.random_trees import random_tree
 from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine, whole_table
@@ -61,7 +62,7 @@ def main() -> None:
 
 
 def random_table(rows: int, sizes: list[int], leaves: int = 100) -> Table:
-    truth = datasets.random_tree(rows=rows, sizes=sizes, leaves=min(leaves, rows), seed=1)
+    truth = random_tree(rows=rows, sizes=sizes, leaves=min(leaves, rows), seed=1)
     return Table.of(truth.domain, truth.codes)
 
 
@@ -183,7 +184,7 @@ def draw(file: str, curves: dict[str, dict[int, float]]) -> None:
 
 def million() -> None:
     """A complete default fit of a million rows by 20 features, beside mlpack's DET, unpruned, on the same rows."""
-    truth = datasets.random_tree(rows=1_000_000, sizes=[5] * 20, leaves=100, seed=1)
+    truth = random_tree(rows=1_000_000, sizes=[5] * 20, leaves=100, seed=1)
     ours = measured(lambda: run(Anneal(jobs=2), problem_of(Table.of(truth.domain, truth.codes))))
     print(f"sparsedensity: {ours.seconds:.1f} s, log posterior {ours.value.log_posterior:.0f}")
     if importlib.util.find_spec("mlpack") is None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from benchmarks.paper_data import paper_table
 from benchmarks.timing import measured
 from reproduction import charts
+from reproduction.datasets.random_trees import random_tree
 from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine
@@ -113,7 +114,7 @@ def engine_of(name: str) -> MemoryEngine:
     if name in FILES:
         return MemoryEngine(read_table(open_source(paper_table(name)), Reading()))
     features, values = (0, 0) if name == "crime-like" else map(int, name.split(" of "))
-    truth = datasets.random_tree(rows=3739, sizes=(values,) * features or CRIME, leaves=20)
+    truth = random_tree(rows=3739, sizes=(values,) * features or CRIME, leaves=20)
     return MemoryEngine(Table.of(truth.domain, truth.codes))
 
 

@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from benchmarks.timing import Measured, best_of, measured
-from sparsedensity import GreedyTree, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import GreedyTree
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.files import read_file
 
@@ -25,7 +26,7 @@ SIZES = [2] * 12 + [3] * 10 + [4] * 8 + [5] * 10 + [6] * 8 + [8] * 8 + [10] * 6 
 
 
 def main() -> None:
-    truth = datasets.random_tree(rows=ROWS, sizes=SIZES, leaves=100, seed=1)
+    truth = random_tree(rows=ROWS, sizes=SIZES, leaves=100, seed=1)
     codes = truth.codes.nbytes
     print(f"{ROWS:,} rows, {len(SIZES)} features, {sum(SIZES)} values; codes take {codes / 1e6:,.0f} MB")
     with tempfile.TemporaryDirectory() as folder:

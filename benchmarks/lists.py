@@ -14,6 +14,7 @@ import polars as pl
 from benchmarks.large_table import alone
 from benchmarks.paper_data import paper_table
 from benchmarks.timing import measured
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import SparseRuleList, datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning
@@ -78,7 +79,7 @@ def mine(features: int, values: int, conditions: int, support: float) -> str:
 
 
 def random_table(rows: int, features: int, values: int) -> Table:
-    truth = datasets.random_tree(rows=rows, sizes=[values] * features, leaves=40, seed=1)
+    truth = random_tree(rows=rows, sizes=[values] * features, leaves=40, seed=1)
     return Table.of(truth.domain, truth.codes)
 
 
@@ -113,6 +114,6 @@ def growth() -> None:
 
 
 def _grown(name: str, rows: int, features: int, values: int, rules: int) -> None:
-    truth = datasets.random_tree(rows=rows, sizes=[values] * features, leaves=40, seed=1)
+    truth = random_tree(rows=rows, sizes=[values] * features, leaves=40, seed=1)
     model = SparseRuleList(max_rules=rules, iterations=10_000)
     print(f"  {name:24} {measured(lambda: model.fit(truth.frame)).seconds:6.2f} s")

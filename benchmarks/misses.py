@@ -14,6 +14,7 @@ import polars as pl
 from benchmarks.exact import CRIME
 from benchmarks.paper_data import paper_table
 from reproduction.datasets import load
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.errors import SearchWarning
 
@@ -73,7 +74,7 @@ def tables() -> Iterator[tuple[str, pl.DataFrame]]:
         yield name, datasets.load(name)
     sizes = {"crime-like": CRIME, **{f"{features} of {values}": (values,) * features for features, values in RANDOM}}
     for name, own in sizes.items():
-        yield name, datasets.random_tree(rows=3739, sizes=own, leaves=20).frame
+        yield name, random_tree(rows=3739, sizes=own, leaves=20).frame
     for name in MADE:
         yield name, load(name).cast(pl.String)
     for name in FILES:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity import LeafSparseTree, compare, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import LeafSparseTree, compare
 from sparsedensity.datasets import Truth
 
 SIZES = (4, 3, 2, 2, 2)
@@ -63,7 +64,7 @@ def main() -> None:
 
 def repetition(rows: int, seed: int) -> Repetition:
     """Draw two tables and look at them."""
-    truth = datasets.random_tree(rows=2 * rows, sizes=SIZES, leaves=LEAVES, seed=seed)
+    truth = random_tree(rows=2 * rows, sizes=SIZES, leaves=LEAVES, seed=seed)
     first, second = truth.codes[:rows], truth.codes[rows:]
     plain, honest = (LeafSparseTree(max_leaves=READABLE, domain=truth.domain, honest=half) for half in (None, 0.5))
     pooled = compare(first, second, model=plain, random_state=seed)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reproduction.datasets.fetching import FetchError
 from reproduction.fitting import warm_up
+from reproduction.methods import BRANCH, LEAF, LIST, MOST_LEAVES, paper_methods
 from reproduction.paper import BEST, DATA_SETS
 from reproduction.sets import TrainingCut, check_public, paper_cut
 from sparsedensity import BranchSparseTree, Domain, LeafSparseTree, SparseRuleList
 from sparsedensity.evaluation import timed_fit
-from sparsedensity.evaluation.methods import BRANCH, LEAF, LIST, paper_methods
 
 if TYPE_CHECKING:
     from reproduction.study import Setting
@@ -26,8 +26,6 @@ NEARLY = 0.99
 """The share of what a search gains that is nearly all of it."""
 MOST_RULES = max(row.rules for row in BEST.values())
 """The longest list of the paper: ours may be no longer."""
-MOST_LEAVES = 100
-"""The default of our trees."""
 
 
 class Tried(NamedTuple):

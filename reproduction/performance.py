@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reproduction.methods import LEAF_SIZES, MLPACK, paper_methods
 from reproduction.study import Chart, Panel, Series, Setting, StudyColumn, StudyTable
 from sparsedensity.evaluation import (
     CrossValidation,
@@ -15,9 +16,9 @@ from sparsedensity.evaluation import (
     Method,
     MlpackTree,
     evaluate,
+    reference_methods,
     standard_error,
 )
-from sparsedensity.evaluation.methods import LEAF_SIZES, MLPACK, paper_methods, reference_methods
 
 if TYPE_CHECKING:
     import polars as pl

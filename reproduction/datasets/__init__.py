@@ -41,7 +41,7 @@ class MadeSet:
 
 
 MADE = {
-    "titanic": MadeSet(datasets.titanic, datasets.describe("titanic"), 2201, 3),
+    "titanic": MadeSet(datasets.titanic, datasets.BUNDLED["titanic"].description, 2201, 3),
     "balance": MadeSet(balance, "A balance with two arms: a full design (UCI Balance Scale), generated.", 625, 4),
     "car": MadeSet(car, "Prices, sizes and safety of cars: a full design (UCI Car Evaluation), generated.", 1728, 6),
     "nursery": MadeSet(nursery, "Families and a nursery school: a full design (UCI Nursery), generated.", 12960, 8),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sparsedensity import Domain, Feature
 from sparsedensity.datasets import Truth
-from sparsedensity.datasets.generated import checked_rng
+from sparsedensity.datasets.truth import checked_rng
 from sparsedensity.structures import Tree
 
 CENSUS_ROWS = 2_458_285

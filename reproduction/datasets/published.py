@@ -18,6 +18,7 @@ from reproduction.datasets import prepare
 from reproduction.datasets.digest import digest
 
 UCI = "https://archive.ics.uci.edu"
+UCI_ZIP = f"{UCI}/static/public"
 UCI_OLD = f"{UCI}/ml/machine-learning-databases"
 GITHUB = "https://raw.githubusercontent.com"
 CC_BY = "CC BY 4.0"
@@ -44,7 +45,7 @@ class PublishedForm:
     prepare: Callable[..., pl.DataFrame]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PublishedSet:
     """A published set."""
 
@@ -59,9 +60,9 @@ class PublishedSet:
     columns: int
     pairs: int
     digest: str
+    forms: tuple[PublishedForm, ...]
     digest_rows: int | None = None
     """How many rows the digest is of, if it is only known of the first."""
-    forms: tuple[PublishedForm, ...]
     stand_in: str | None = None
     """Something like it that is made on the spot."""
 
@@ -94,155 +95,78 @@ def file_name(address: str) -> str:
     return PurePosixPath(unquote(urlsplit(address).path)).name
 
 
-def _one_file(prepared_by: Callable[..., pl.DataFrame], name: str, *addresses: str) -> tuple[PublishedForm]:
-    return (PublishedForm((PublishedFile(name, addresses),), prepared_by),)
+SETS = (
+    ("bank_full", "UCI Bank Marketing", f"{UCI}/dataset/222/bank+marketing", CC_BY,
+     "twelve features, their numbers in ranges"),
+    ("chess_krkp", "UCI Chess, King-Rook vs. King-Pawn", f"{UCI}/dataset/22/chess+king+rook+vs+king+pawn", CC_BY,
+     "without the class"),
+    ("coco_thing", "COCO 2017, which things are in an image", "https://cocodataset.org", CC_BY,
+     "one column per category, without images that have no thing"),
+    ("compas", "COMPAS, ProPublica's two-year file as CORELS has it",
+     "https://github.com/propublica/compas-analysis", "none stated by ProPublica; CORELS: GPL-3.0",
+     "without the label"),
+    ("heloc", "FICO Home Equity Line of Credit",
+     "https://community.fico.com/s/explainable-machine-learning-challenge",
+     "the terms of FICO's Explainable Machine Learning Challenge", "every feature cut in ten bins, without the label"),
+    ("mushroom", "UCI Mushroom", f"{UCI}/dataset/73/mushroom", CC_BY,
+     "with the class, without rows that miss a value"),
+    ("telco_churn", "IBM Telco Customer Churn", "https://github.com/IBM/telco-customer-churn-on-icp4d",
+     "IBM sample data", "three features cut in ten bins, without churn and rows that miss a value"),
+    ("us_census_1990", "UCI US Census Data (1990)", f"{UCI}/dataset/116/us+census+data+1990", CC_BY,
+     "without the number of the case"),
+)  # fmt: skip
+"""Name, title, source, licence, and how the table differs from what was published."""
+
+COUNTS = {
+    "bank_full": (45211, 12, 51, "d9258443ecae27bc1a8fa0a1b518a9336773a38a5a57f358f93ed40658ea6d69"),
+    "chess_krkp": (3196, 36, 73, "88da20c5cf37217e86dc54f0707ff9f0f823fee78634fe4ff18ae5559faa18a4"),
+    "coco_thing": (122218, 80, 160, "84f4d93e8e3a5e3dcf99721a3052d5bc82df3e8f5899f633895f46724163f9e2"),
+    "compas": (7210, 7, 19, "2ce876f00aa8c79fdf571916a64bb699164dcd9f25ff577330a62f4068887e0a"),
+    "heloc": (10459, 23, 195, "007c254be70cb0a35763d5c87c7806d9cfd4e81c6a0a9a20069f7bd533285f98"),
+    "mushroom": (5644, 23, 100, "f39ab226706a05b035c39c929db6cf4dc9fba18879226b1ba5ece73890100377"),
+    "telco_churn": (7032, 19, 73, "66e87c482f761fb1cb0312eacb4d2378d26309227c3310921a4a6bfdcb30f3cc"),
+    "us_census_1990": (2458285, 68, 396, "7599f7545d63b949635b4c3cd8ee2097b1e76e8f0fa1500eb8ede95fe8915c4f"),
+}
+"""Rows, columns, feature-value pairs, and the digest of a table that has them."""
+
+PARTLY_KNOWN = {"us_census_1990": (1000, "census_like")}
+"""How many rows the digest is of, and what is like the set."""
+
+FILES = (
+    ("bank_full", prepare.bank_full, ("bank-full.csv",),
+     (f"{UCI_ZIP}/222/bank+marketing.zip", f"{UCI_OLD}/00222/bank.zip")),
+    ("chess_krkp", prepare.chess_krkp, ("kr-vs-kp.data",),
+     (f"{UCI_ZIP}/22/chess+king+rook+vs+king+pawn.zip", f"{UCI_OLD}/chess/king-rook-vs-king-pawn/{{}}")),
+    ("coco_thing", prepare.coco_thing, ("instances_train2017.json", "instances_val2017.json"),
+     ("http://images.cocodataset.org/annotations/annotations_trainval2017.zip",)),
+    ("compas", prepare.compas_of_corels, ("compas_train.csv", "compas_test.csv"),
+     (f"{GITHUB}/nlarusstone/corels/master/data/{{}}",)),
+    ("compas", prepare.compas_of_propublica, ("compas-scores-two-years.csv",),
+     (f"{GITHUB}/propublica/compas-analysis/master/{{}}",)),
+    ("heloc", prepare.heloc, ("heloc_dataset_v1.csv",), (f"{GITHUB}/csinva/imodels-data/master/data/fico/{{}}",)),
+    ("mushroom", prepare.mushroom, ("agaricus-lepiota.data",),
+     (f"{UCI_ZIP}/73/mushroom.zip", f"{UCI_OLD}/mushroom/{{}}")),
+    ("telco_churn", prepare.telco_churn, ("WA_Fn-UseC_-Telco-Customer-Churn.csv",),
+     (f"{GITHUB}/IBM/telco-customer-churn-on-icp4d/master/data/Telco-Customer-Churn.csv",)),
+    ("us_census_1990", prepare.us_census_1990, ("USCensus1990.data.txt",),
+     (f"{UCI_ZIP}/116/us+census+data+1990.zip", f"{UCI_OLD}/census1990-mld/{{}}")),
+)  # fmt: skip
+"""A set, what prepares it, its files, and their addresses, in which braces stand for the name of the file."""
 
 
-COCO_ARCHIVE = "http://images.cocodataset.org/annotations/annotations_trainval2017.zip"
-COCO_FORM = PublishedForm(
-    tuple(PublishedFile(f"instances_{part}2017.json", (COCO_ARCHIVE,)) for part in ("train", "val")), prepare.coco_thing
-)
-CORELS_FORM = PublishedForm(
-    tuple(
-        PublishedFile(name, (f"{GITHUB}/nlarusstone/corels/master/data/{name}",))
-        for name in ("compas_train.csv", "compas_test.csv")
-    ),
-    prepare.compas_of_corels,
-)
-RECORDS = (
-    PublishedSet(
-        name="bank_full",
-        title="UCI Bank Marketing",
-        source=f"{UCI}/dataset/222/bank+marketing",
-        licence=CC_BY,
-        prepared="twelve features, their numbers in ranges",
-        rows=45211,
-        columns=12,
-        pairs=51,
-        digest="d9258443ecae27bc1a8fa0a1b518a9336773a38a5a57f358f93ed40658ea6d69",
-        forms=_one_file(
-            prepare.bank_full,
-            "bank-full.csv",
-            f"{UCI}/static/public/222/bank+marketing.zip",
-            f"{UCI_OLD}/00222/bank.zip",
-        ),
-    ),
-    PublishedSet(
-        name="chess_krkp",
-        title="UCI Chess, King-Rook vs. King-Pawn",
-        source=f"{UCI}/dataset/22/chess+king+rook+vs+king+pawn",
-        licence=CC_BY,
-        prepared="without the class",
-        rows=3196,
-        columns=36,
-        pairs=73,
-        digest="88da20c5cf37217e86dc54f0707ff9f0f823fee78634fe4ff18ae5559faa18a4",
-        forms=_one_file(
-            prepare.chess_krkp,
-            "kr-vs-kp.data",
-            f"{UCI}/static/public/22/chess+king+rook+vs+king+pawn.zip",
-            f"{UCI_OLD}/chess/king-rook-vs-king-pawn/kr-vs-kp.data",
-        ),
-    ),
-    PublishedSet(
-        name="coco_thing",
-        title="COCO 2017, which things are in an image",
-        source="https://cocodataset.org",
-        licence=CC_BY,
-        prepared="one column per category, without images that have no thing",
-        rows=122218,
-        columns=80,
-        pairs=160,
-        digest="84f4d93e8e3a5e3dcf99721a3052d5bc82df3e8f5899f633895f46724163f9e2",
-        forms=(COCO_FORM,),
-    ),
-    PublishedSet(
-        name="compas",
-        title="COMPAS, ProPublica's two-year file as CORELS has it",
-        source="https://github.com/propublica/compas-analysis",
-        licence="none stated by ProPublica; CORELS: GPL-3.0",
-        prepared="without the label",
-        rows=7210,
-        columns=7,
-        pairs=19,
-        digest="2ce876f00aa8c79fdf571916a64bb699164dcd9f25ff577330a62f4068887e0a",
-        forms=(
-            CORELS_FORM,
-            *_one_file(
-                prepare.compas_of_propublica,
-                "compas-scores-two-years.csv",
-                f"{GITHUB}/propublica/compas-analysis/master/compas-scores-two-years.csv",
-            ),
-        ),
-    ),
-    PublishedSet(
-        name="heloc",
-        title="FICO Home Equity Line of Credit",
-        source="https://community.fico.com/s/explainable-machine-learning-challenge",
-        licence="the terms of FICO's Explainable Machine Learning Challenge",
-        prepared="every feature cut in ten bins, without the label",
-        rows=10459,
-        columns=23,
-        pairs=195,
-        digest="007c254be70cb0a35763d5c87c7806d9cfd4e81c6a0a9a20069f7bd533285f98",
-        forms=_one_file(
-            prepare.heloc,
-            "heloc_dataset_v1.csv",
-            f"{GITHUB}/csinva/imodels-data/master/data/fico/heloc_dataset_v1.csv",
-        ),
-    ),
-    PublishedSet(
-        name="mushroom",
-        title="UCI Mushroom",
-        source=f"{UCI}/dataset/73/mushroom",
-        licence=CC_BY,
-        prepared="with the class, without rows that miss a value",
-        rows=5644,
-        columns=23,
-        pairs=100,
-        digest="f39ab226706a05b035c39c929db6cf4dc9fba18879226b1ba5ece73890100377",
-        forms=_one_file(
-            prepare.mushroom,
-            "agaricus-lepiota.data",
-            f"{UCI}/static/public/73/mushroom.zip",
-            f"{UCI_OLD}/mushroom/agaricus-lepiota.data",
-        ),
-    ),
-    PublishedSet(
-        name="telco_churn",
-        title="IBM Telco Customer Churn",
-        source="https://github.com/IBM/telco-customer-churn-on-icp4d",
-        licence="IBM sample data",
-        prepared="three features cut in ten bins, without churn and rows that miss a value",
-        rows=7032,
-        columns=19,
-        pairs=73,
-        digest="66e87c482f761fb1cb0312eacb4d2378d26309227c3310921a4a6bfdcb30f3cc",
-        forms=_one_file(
-            prepare.telco_churn,
-            "WA_Fn-UseC_-Telco-Customer-Churn.csv",
-            f"{GITHUB}/IBM/telco-customer-churn-on-icp4d/master/data/Telco-Customer-Churn.csv",
-        ),
-    ),
-    PublishedSet(
-        name="us_census_1990",
-        title="UCI US Census Data (1990)",
-        source=f"{UCI}/dataset/116/us+census+data+1990",
-        licence=CC_BY,
-        prepared="without the number of the case",
-        rows=2458285,
-        columns=68,
-        pairs=396,
-        digest="7599f7545d63b949635b4c3cd8ee2097b1e76e8f0fa1500eb8ede95fe8915c4f",
-        digest_rows=1000,
-        forms=_one_file(
-            prepare.us_census_1990,
-            "USCensus1990.data.txt",
-            f"{UCI}/static/public/116/us+census+data+1990.zip",
-            f"{UCI_OLD}/census1990-mld/USCensus1990.data.txt",
-        ),
-        stand_in="census_like",
-    ),
-)
-PUBLISHED = {record.name: record for record in RECORDS}
+def _forms(name: str) -> tuple[PublishedForm, ...]:
+    return tuple(
+        PublishedForm(
+            tuple(PublishedFile(file, tuple(address.format(file) for address in addresses)) for file in files),
+            prepared_by,
+        )
+        for of, prepared_by, files, addresses in FILES
+        if of == name
+    )
+
+
+PUBLISHED = {
+    name: PublishedSet(name, title, source, licence, prepared, *COUNTS[name], _forms(name), *PARTLY_KNOWN.get(name, ()))
+    for name, title, source, licence, prepared in SETS
+}
 """By name. The addresses were looked up in public sources and not tried."""

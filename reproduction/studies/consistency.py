@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reproduction.datasets.random_trees import random_tree
 from reproduction.distances import distances
+from reproduction.methods import DET, HISTOGRAM, LEAF
 from reproduction.study import Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
-from sparsedensity import GreedyTree, Histogram, LeafSparseTree, datasets
+from sparsedensity import GreedyTree, Histogram, LeafSparseTree
 from sparsedensity.evaluation import timed_fit
-from sparsedensity.evaluation.methods import DET, HISTOGRAM, LEAF
 
 SIZES = (5, 4, 3, 3, 3, 2, 2, 2)
 """4,320 points: few enough to sum over all of them, too many for a histogram of few rows."""
@@ -59,7 +60,7 @@ def methods(setting: Setting) -> dict[str, Any]:
 
 def _distances(seed: int, n: int, setting: Setting) -> dict[str, Any]:
     """How far every method is from one truth, after so many rows."""
-    truth = datasets.random_tree(rows=n, sizes=SIZES, leaves=LEAVES, seed=seed)
+    truth = random_tree(rows=n, sizes=SIZES, leaves=LEAVES, seed=seed)
     points = np.indices(SIZES).reshape(len(SIZES), -1).T
     log_truth = truth.log_density(points.astype(truth.codes.dtype))
     everywhere = pl.DataFrame(points, schema=list(truth.domain.names), orient="row")

@@ -10,12 +10,12 @@ import numpy as np
 
 from reproduction.distances import distances
 from reproduction.fitting import warm_up
+from reproduction.methods import BRANCH, DET, HISTOGRAM, LEAF, LIST
 from reproduction.paper import BEST, QUOTED
 from reproduction.performance import performance
 from reproduction.study import CellValue, ModelPicture, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.evaluation import timed_fit
-from sparsedensity.evaluation.methods import BRANCH, DET, HISTOGRAM, LEAF, LIST
 from sparsedensity.report.words import percent
 
 Event = Mapping[str, Sequence[str]]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reproduction.grids import METHODS, MOST_LEAVES, MOST_RULES, Absent, Grid, grids
+from reproduction.grids import METHODS, MOST_RULES, Absent, Grid, grids
+from reproduction.methods import MOST_LEAVES
 from reproduction.paper import BEST, DATA_SETS
 from reproduction.study import CellValue, Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
 

@@ -8,7 +8,6 @@ from statistics import geometric_mean
 
 from reproduction.grids import (
     METHODS,
-    MOST_LEAVES,
     MOST_RULES,
     NEARLY,
     QUICK_SECONDS,
@@ -17,6 +16,7 @@ from reproduction.grids import (
     Grid,
     grids,
 )
+from reproduction.methods import MOST_LEAVES
 from reproduction.paper import DATA_SETS, RUN_TIMES, SINGLE_MACHINE
 from reproduction.study import (
     CellValue,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reproduction.fitting import leaves_of
+from reproduction.methods import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
 from reproduction.paper import QUOTED
 from reproduction.study import (
     Chart,
@@ -24,7 +25,6 @@ from reproduction.study import (
 )
 from sparsedensity import BranchSparseTree, Domain, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
 from sparsedensity.evaluation import MlpackTree, standard_error, timed_fit
-from sparsedensity.evaluation.methods import BRANCH, DET, HISTOGRAM, LEAF, LIST, MLPACK
 
 DRAWS, QUICK_DRAWS = 100, 4
 BLOCK = 10

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reproduction.fitting import warm_up
+from reproduction.methods import BRANCH, DET, LEAF, LIST, MLPACK
 from reproduction.paper import BEST, QUOTED, RUN_TIMES, TITANIC_EXPECTED_RULES
 from reproduction.performance import Performance, in_folds, performance
 from reproduction.studies.lists import in_words, rule_list
 from reproduction.study import CellValue, ModelPicture, Setting, Study, StudyColumn, StudyTable
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
 from sparsedensity.evaluation import TimedFit, timed_fit
-from sparsedensity.evaluation.methods import BRANCH, DET, LEAF, LIST, MLPACK
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -79,6 +80,15 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def using_file(path: Path, what: str) -> Iterator[None]:
+    """Say in one sentence that a file cannot be read or written."""
+    try:
+        yield
+    except OSError as error:
+        raise SparseDensityError(f"{path} cannot be {what}: {error.strerror or error}.") from None
 
 
 def _some(values: tuple[object, ...], at_most: int = 10) -> str:

@@ -8,7 +8,8 @@ import shutil
 
 import pytest
 
-from sparsedensity import GreedyTree, Histogram, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import GreedyTree, Histogram
 from sparsedensity.report import html, words
 from tests.report.models import hostile_model, hostile_rows, rules_report
 
@@ -31,7 +32,7 @@ def browser():
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, titanic, people):
     folder = tmp_path_factory.mktemp("pages")
-    large = datasets.load("random-tree", rows=20_000, sizes=[5, 4, 4, 3, 3, 3, 2, 2], leaves=100)
+    large = random_tree(rows=20_000, sizes=[5, 4, 4, 3, 3, 3, 2, 2], leaves=100).frame
     texts = {
         "titanic": titanic.to_html(None, people, cv=3, source="titanic"),
         "large": GreedyTree().fit(large).to_html(None, large, cv=None),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsedensity import datasets
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse, leaf_model
 from sparsedensity.posterior.base import PriorBound
@@ -188,7 +188,7 @@ def test_a_search_reports_the_plain_score_of_a_strangers_leaf_model(name, search
 def test_annealing_with_a_strangers_leaf_model_finds_the_optimum(method):
     hits = 0
     for seed in range(5):
-        truth = datasets.random_tree(rows=150, sizes=(3, 2, 3), leaves=5, seed=seed)
+        truth = random_tree(rows=150, sizes=(3, 2, 3), leaves=5, seed=seed)
         problem = Problem(
             MemoryEngine(Table.of(truth.domain, truth.codes)), posterior_of(method, FewConditions(0.7, 0.5))
         )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sparsedensity.search
-from sparsedensity import datasets
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
 from sparsedensity.problem import Problem
@@ -24,7 +24,7 @@ from sparsedensity.table import Table
 from tests import naive
 
 MOST_LEAVES = 5
-TRUTH = datasets.random_tree(rows=300, sizes=(3, 2, 4, 2), leaves=8, seed=1)
+TRUTH = random_tree(rows=300, sizes=(3, 2, 4, 2), leaves=8, seed=1)
 TABLE = Table.of(TRUTH.domain, TRUTH.codes)
 ROWS = [(tuple(row), w) for row, w in zip(TABLE.codes.tolist(), TABLE.weights.tolist(), strict=True)]
 

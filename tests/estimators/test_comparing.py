@@ -145,10 +145,11 @@ def test_declared_categories_keep_their_order_and_text_joins_them():
     one = pd.DataFrame({"level": pd.Categorical(["low", "mid"] * 20, dtype=order)})
     other = pd.DataFrame({"level": ["high", "mid"] * 20})
     compared = compare(one, other)
-    assert compared.report.features == (("level", "ordinal", "low to high"),)
+    assert list(compared.report.features) == [("level", "ordinal", "low to high")]
     assert result(compare(one, other))["p_value"] == result(compare(other, one))["p_value"]
     plain = pd.DataFrame({"level": pd.Categorical(["b", "a"], categories=["b", "a"])})
-    assert compare(plain, pd.DataFrame({"level": ["c", "c"]})).report.features[0][2] == "a, b or c"
+    ((*_, values),) = compare(plain, pd.DataFrame({"level": ["c", "c"]})).report.features
+    assert values == "a, b or c"
     backwards = pd.DataFrame({"level": pd.Categorical(["low"], categories=["high", "mid", "low"], ordered=True)})
     with pytest.raises(DataError, match="The categories of 'level' are ordered differently"):
         compare(one, backwards)

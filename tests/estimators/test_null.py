@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.null import LEAVES, SIZES, Alarm, hits, shares_of_alarms
-from sparsedensity import GreedyTree, compare, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import GreedyTree, compare
 
 REPETITIONS = 120
 MOST = 0.05 + 4 * np.sqrt(0.05 * 0.95 / REPETITIONS)
@@ -15,7 +16,7 @@ def seen():
     """P-values of pooled and honest comparisons, and whether honest and other intervals hold the truth."""
     p_values, held = [], []
     for seed in range(REPETITIONS):
-        truth = datasets.random_tree(rows=200, sizes=SIZES, leaves=LEAVES, seed=seed)
+        truth = random_tree(rows=200, sizes=SIZES, leaves=LEAVES, seed=seed)
         first, second = truth.codes[:100], truth.codes[100:]
         plain, honest = (GreedyTree(max_leaves=12, domain=truth.domain, honest=half) for half in (None, 0.5))
         pooled = compare(first, second, model=plain, permutations=199, random_state=seed)

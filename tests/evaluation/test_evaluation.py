@@ -9,7 +9,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 
-from sparsedensity import Domain, GreedyTree, Histogram, LeafSparseTree, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import Domain, GreedyTree, Histogram, LeafSparseTree
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.folds import folds_of
@@ -20,14 +21,10 @@ from sparsedensity.evaluation import (
     FoldScore,
     IndependentColumns,
     Method,
-    MlpackTree,
     Share,
     evaluate,
-    paper_methods,
-    reference_methods,
     workers,
 )
-from sparsedensity.evaluation.methods import LEAF_SIZES
 
 GREEDY = Method(GreedyTree(), {"expected_leaves": (2, 8), "min_leaf": (1, Share(20))})
 METHODS = {"greedy": GREEDY, "independent": Method(IndependentColumns())}
@@ -253,23 +250,6 @@ def test_rows_outside_a_declared_domain_are_left_out(some):
     assert sum(fold.rows for fold in done.folds) == some.filter(pl.col("class") != "crew").height
 
 
-def test_the_papers_methods_have_the_papers_grids():
-    methods = paper_methods() | {"mlpack's DET": Method(MlpackTree(), LEAF_SIZES)} | reference_methods()
-    sizes = {name: len(method.choices(1761)) for name, method in methods.items()}
-    assert list(sizes.values()) == [3, 2, 6, 18, 1, 18, 1, 1]
-    assert {choice["max_leaf"] for choice in methods["DET for categories"].choices(1761)} == {5, 10, 50, 100, 176, 352}
-    assert methods["Leaf-sparse tree"].estimator.pseudocount == 2
-    assert methods["Rule list"].estimator.pseudocount == 1
-
-
-def test_the_papers_methods_can_be_evaluated():
-    table = datasets.load("simulated").sample(200, seed=0, shuffle=True)
-    done = evaluate(table, paper_methods(list_iterations=500) | reference_methods(), CrossValidation(2, inner=2))
-    assert len(done.folds) == 14
-    best = {summary.method: summary.per_row for summary in done.summaries()}
-    assert best["Leaf-sparse tree"] > best["Independent columns"]
-
-
 def test_an_evaluation_is_shown_as_a_table_a_picture_and_rows(found):
     lines = found.to_text().splitlines()
     assert lines[0].split() == ["leaves", "per", "row", "+-", "to", "the", "best", "+-"]
@@ -284,7 +264,7 @@ def test_an_evaluation_is_shown_as_a_table_a_picture_and_rows(found):
 
 
 def test_an_evaluation_of_sizes_beyond_floats_can_be_written():
-    wide = datasets.load("random-tree", rows=60, sizes=(2,) * 1100, leaves=4, seed=0)
+    wide = random_tree(rows=60, sizes=(2,) * 1100, leaves=4, seed=0).frame
     done = evaluate(wide, {"h": Method(Histogram())}, CrossValidation(2))
     assert done.folds[0].leaves == float("inf")
     assert done.to_frame()["leaves"].to_list() == [float("inf")] * 2

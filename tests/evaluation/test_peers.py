@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 
-from sparsedensity import Domain, Feature, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import Domain, Feature
 from sparsedensity.errors import ColumnsError, DataError, ParameterError, UnknownValueError
 from sparsedensity.evaluation import ChowLiuTree, IndependentColumns
 
@@ -78,7 +79,7 @@ def test_a_chain_of_columns_is_found_again():
 
 
 def test_wide_tables_are_linked_too():
-    table = datasets.load("random-tree", rows=3000, sizes=(2,) * 60, leaves=8, seed=1)
+    table = random_tree(rows=3000, sizes=(2,) * 60, leaves=8, seed=1).frame
     model = ChowLiuTree().fit(table)
     assert model.score(table) >= IndependentColumns().fit(table).score(table)
     assert model.n_leaves_ == 2 * (60 - len(model.links_)) + 4 * len(model.links_)

@@ -3,6 +3,8 @@
 import pytest
 from sklearn.base import clone
 
+from reproduction.datasets import balance
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, LeafSparseTree, datasets
 from sparsedensity.evaluation import CrossValidation, Method, against_det, mean_gain
 from sparsedensity.evaluation.rows import WeightedRows
@@ -10,8 +12,8 @@ from sparsedensity.evaluation.rows import WeightedRows
 TABLES = {
     "titanic": lambda: datasets.load("titanic"),
     "simulated": lambda: datasets.load("simulated"),
-    "uniform": lambda: datasets.load("factorial", levels=(5, 5, 5, 5)),
-    "random": lambda: datasets.load("random-tree", rows=1500, sizes=(2, 3, 4, 3, 2), leaves=12, seed=3),
+    "uniform": balance,
+    "random": lambda: random_tree(rows=1500, sizes=(2, 3, 4, 3, 2), leaves=12, seed=3).frame,
 }
 DET = Method(GreedyTree("ise"), {"max_leaf": (5, 50)})
 CV = CrossValidation(4, inner=3)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
@@ -79,7 +80,7 @@ def test_every_size_of_the_archive_is_a_tree_of_that_size_within_the_limit(domai
 
 @pytest.mark.parametrize("posterior", [LeafSparse(), BranchSparse(feature_probability=0.4)])
 def test_the_same_seed_gives_the_same_tree_whatever_the_number_of_jobs(posterior):
-    truth = datasets.random_tree(rows=800, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
+    truth = random_tree(rows=800, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
     table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
     runs = [
         found_by(Anneal(iterations=2000, jobs=jobs), table, posterior, 20, seed)
@@ -129,7 +130,9 @@ def test_random_halves_of_the_simulated_data_give_back_the_six_leaves_that_made_
     rng, hits = np.random.default_rng(0), 0
     for seed in range(100):
         half = frame[np.sort(rng.permutation(len(frame))[: len(frame) // 2])]
-        tree = LeafSparseTree(expected_leaves=5, search="anneal", domain=whole.domain_, random_state=seed).fit(half)
+        tree = LeafSparseTree(
+            expected_leaves=5, search="anneal", iterations=500, domain=whole.domain_, random_state=seed
+        ).fit(half)
         hits += leaves_of(tree) == made
     assert hits >= 95
 
@@ -141,7 +144,7 @@ def leaves_of(tree):
 def test_a_table_of_many_rows_is_searched_on_a_sample_and_scored_on_all_rows(monkeypatch):
     monkeypatch.setattr(anneal, "MOST_ROWS", 300)
     monkeypatch.setattr(anneal, "SAMPLE", 200)
-    truth = datasets.random_tree(rows=3000, sizes=[3, 4, 2, 5, 3, 4], leaves=10, seed=4)
+    truth = random_tree(rows=3000, sizes=[3, 4, 2, 5, 3, 4], leaves=10, seed=4)
     rows = [(tuple(row), 1.0) for row in truth.codes.tolist()]
     table = table_of(truth.domain, rows)
     assert len(table) > 300
@@ -158,7 +161,7 @@ def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
         memory = make(*given)
         return memory._replace(**{name: getattr(memory, name)[:rows].copy() for name, rows in small.items()})
 
-    truth = datasets.random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
+    truth = random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
     table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
     monkeypatch.setattr(chain, "make_memory", little)
     found = found_by(Anneal(iterations=3000, restarts=2), table, LeafSparse(), 8)
@@ -167,7 +170,7 @@ def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
 
 
 def test_ctrl_c_and_time_limits_hand_back_the_best_so_far():
-    truth = datasets.random_tree(rows=2000, sizes=[4] * 8, leaves=30, seed=3)
+    truth = random_tree(rows=2000, sizes=[4] * 8, leaves=30, seed=3)
     table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
     problem = Problem(MemoryEngine(table), LeafSparse(), 30)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsedensity import datasets
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import divisions
@@ -267,7 +267,7 @@ def test_the_order_of_rows_does_not_change_the_tree(domain, data, criterion):
 
 
 def test_a_search_stopped_early_returns_a_whole_tree():
-    truth = datasets.random_tree(rows=500, sizes=(4, 4, 3, 3), leaves=9, seed=4)
+    truth = random_tree(rows=500, sizes=(4, 4, 3, 3), leaves=9, seed=4)
     rows = [(tuple(row), 1.0) for row in truth.codes.tolist()]
     problem = problem_of(truth.domain, rows)
     found = run(Greedy(), problem, budget=Budget(moves=3))
@@ -279,9 +279,8 @@ def test_a_search_stopped_early_returns_a_whole_tree():
 
 @pytest.mark.parametrize("criterion", ["posterior", "ise"])
 def test_a_factorial_has_nothing_to_find(criterion):
-    frame = datasets.factorial((3, 3, 4))
     domain = Domain(tuple(Feature.nominal(name, range(q)) for name, q in zip("abc", (3, 3, 4), strict=True)))
-    rows = [(row, 5.0) for row in frame.rows()]
+    rows = [(row, 5.0) for row in np.ndindex(3, 3, 4)]
     found = run(Greedy(criterion), problem_of(domain, rows, lam=3.0))
     assert found.structure.n_leaves == 1
 

@@ -28,7 +28,7 @@ def report_of(structure, weights, posterior, title="A model"):
     """A report made by hand."""
     density = Density(structure, weights, posterior.log_probabilities(structure, weights))
     leaves = model.leaves_of(density, posterior.intervals(structure, weights))
-    return Report(title, (), model.lines_of(structure), leaves, model.features_of(structure.domain), structure)
+    return Report(title, (), leaves, structure)
 
 
 def tree_report(tree, weights=None):

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sparsedensity import GreedyTree, Histogram, datasets
+from reproduction.datasets.random_trees import random_tree
+from sparsedensity import GreedyTree, Histogram
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.evidence import gather
@@ -104,7 +105,7 @@ def test_hostile_labels_stay_text():
 
 
 def test_a_hundred_leaves_stay_below_a_megabyte():
-    frame = datasets.load("random-tree", rows=20_000, sizes=[5, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2], leaves=100)
+    frame = random_tree(rows=20_000, sizes=[5, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2], leaves=100).frame
     model = GreedyTree().fit(frame)
     page = model.to_html(None, frame, cv=None)
     assert model.n_leaves_ > 80

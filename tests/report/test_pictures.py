@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets
 from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
 from sparsedensity.report import graphviz, mermaid, plot, svg
@@ -119,7 +120,7 @@ def test_a_deep_tree_is_drawn_line_by_line_and_stays_narrow():
 
 @pytest.mark.parametrize("kind", [GreedyTree, Histogram])
 def test_a_hundred_leaves_fit_a_page(kind):
-    frame = datasets.load("random-tree", rows=20_000, sizes=[4, 4, 3, 3, 3, 2, 2], leaves=100)
+    frame = random_tree(rows=20_000, sizes=[4, 4, 3, 3, 3, 2, 2], leaves=100).frame
     model = kind().fit(frame)
     assert len(model.to_svg()) < 400_000
 

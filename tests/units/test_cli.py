@@ -173,8 +173,8 @@ def test_datasets_are_listed_and_written_out(tmp_path):
     assert "titanic" in run("datasets").stdout
     assert len(run("datasets", "simulated").stdout.splitlines()) == 1001
     made = tmp_path / "made.csv"
-    assert run("datasets", "random-tree", "--set", "rows=50", "--set", "sizes=3,2", "-o", made).returncode == 0
-    assert pl.read_csv(made).shape == (50, 2)
+    assert run("datasets", "housebreaks", "--rows", 50, "--seed", 1, "-o", made).returncode == 0
+    assert pl.read_csv(made).equals(datasets.load("housebreaks", rows=50, seed=1))
 
 
 def test_options_reach_the_model(tmp_path):
@@ -214,8 +214,8 @@ def test_options_reach_the_model(tmp_path):
         (["path", "titanic", "--cv", "0", "-o", "m.json"], ["need --pick"]),
         (["show", "nowhere.json"], ["nowhere.json does not exist"]),
         (["datasets", "nowhere"], ["no data set 'nowhere'"]),
-        (["datasets", "factorial", "--set", "levels=a"], ["--set must be"]),
-        (["datasets", "factorial", "--set", "height=3"], ["does not take the options height", "levels"]),
+        (["datasets", "housebreaks", "--rows", "0"], ["rows must be a whole number of 1 or more, not 0"]),
+        (["datasets", "titanic", "--seed", "3"], ["'titanic' does not take the options seed"]),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_one(words, phrases, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import typer
 from sparsedensity import datasets
 from sparsedensity.cli import VERBS, app
 from sparsedensity.cli.data import Data
-from sparsedensity.cli.options import NOT_PARAMETERS, Method, ModelOptions, estimators, flag, parameters
+from sparsedensity.cli.options import NOT_PARAMETERS, ModelOptions, estimators, flag, parameters
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.estimators import ESTIMATORS
 
@@ -19,7 +19,7 @@ GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "max_leaves": "7", "max_rules"
 READ = {"kinds": {"sex": "nominal"}, "bins": 3, "max_leaves": 7, "max_rules": None}
 """Options that are read from text, and the parameters they become."""
 
-every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in Method for n in parameters()])
+every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in estimators() for n in parameters()])
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_every_estimator_has_a_method():
     assert set(estimators().values()) == set(ESTIMATORS.values())
 
 
-@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("method", estimators())
 def test_every_parameter_has_an_option_or_a_reason_to_have_none(method):
     assert set(estimators()[method]().get_params()) <= {*parameters(), *WITHOUT_OPTION}
 
@@ -53,7 +53,7 @@ def test_an_option_reaches_the_parameter_of_its_name_or_is_refused(method, name,
             options.model(table)
 
 
-@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("method", estimators())
 def test_what_is_not_given_is_left_to_the_estimator(method, table):
     chosen = estimators()[method]().get_params() | {"n_jobs": -1, "progress": True}
     assert ModelOptions(method=method).model(table).get_params() == chosen

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets, load
-from sparsedensity.cli.evaluate import _paper, _seeded
-from sparsedensity.cli.options import ModelOptions
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
 from sparsedensity.ingest.batches import read_batches
@@ -165,7 +164,7 @@ def test_compare_takes_two_tables_and_every_option_of_a_model(tmp_path):
 
 
 def test_compare_at_a_readable_size(tmp_path):
-    rows = datasets.random_tree(rows=3000, sizes=(4, 4, 4), leaves=40).frame
+    rows = random_tree(rows=3000, sizes=(4, 4, 4), leaves=40).frame
     rows[:1500].write_parquet(tmp_path / "a.parquet")
     rows[1500:].write_parquet(tmp_path / "b.parquet")
     tables = tmp_path / "a.parquet", tmp_path / "b.parquet"
@@ -227,40 +226,6 @@ def test_evaluate_reads_the_table_as_it_is_told(tmp_path):
     assert known[2]["leaves"] == 4
     counted = json.loads(run(*read, "--weight", "n").stdout)
     assert sum(fold["rows"] for fold in counted[0]["folds"]) == 60
-
-
-def test_evaluate_runs_the_papers_methods(tmp_path):
-    datasets.load("simulated").sample(100, seed=0).write_csv(tmp_path / "s.csv")
-    arguments = ["evaluate", tmp_path / "s.csv", "--paper", "--cv", "2", "--inner", "2", "--max-leaves", "5", "--json"]
-    answer = json.loads(run(*arguments).stdout)
-    assert [method["model"] for method in answer][:2] == ["Leaf-sparse tree", "Branch-sparse tree"]
-    assert len(answer) == 7
-    assert all(fold["leaves"] <= 5 for fold in answer[0]["folds"])
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--grid", "expected_leaves=2,8"),
-        ("--pseudocount", "3"),
-        ("--search", "anneal"),
-        ("--restarts", "2"),
-        ("--method", "list"),
-        ("--unknown", "zero"),
-    ],
-    ids=lambda option: option[0],
-)
-def test_evaluate_refuses_what_the_papers_methods_would_not_heed(option):
-    done = run("evaluate", "titanic", "--paper", *option)
-    assert done.returncode == 1
-    assert done.stderr == f"error: {option[0]} is not an option of --paper, whose methods have settings of their own.\n"
-
-
-def test_the_papers_methods_get_the_limits_and_the_seed_that_were_asked_for():
-    methods = _seeded(_paper(ModelOptions(max_rules="3", max_leaves="none", time_limit=2.0), mlpack=False), 7)
-    rules, tree = methods["Rule list"].estimator, methods["Leaf-sparse tree"].estimator
-    assert (rules.max_rules, rules.time_limit, rules.random_state) == (3, 2.0, 7)
-    assert (tree.max_leaves, tree.time_limit, tree.random_state) == (None, 2.0, 7)
 
 
 def test_evaluate_divides_the_rows_by_the_seed_whatever_the_model():

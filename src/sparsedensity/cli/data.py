@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from sparsedensity.errors import ColumnsError, DataError, SparseDensityError
+from sparsedensity.errors import ColumnsError, DataError, SparseDensityError, using_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,9 +94,9 @@ def model_file(path: Path) -> Iterator[Path]:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal what is going on if it takes longer than a second."""
-    from sparsedensity.estimators.progress import watching
+    from sparsedensity.estimators.progress import telling
 
-    with watching(True, what):
+    with telling(True, what):
         yield
 
 
@@ -130,7 +130,7 @@ def write_text(text: str, output: Path | None, *, quiet: bool = False) -> None:
     if output is None or str(output) == "-":
         typer.echo(text)
         return
-    with _writing(output):
+    with using_file(output, "written"):
         output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
     if not quiet:
         note(f"wrote {output}")
@@ -151,7 +151,7 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     if output is None or str(output) == "-":
         sys.stdout.write(frame.write_csv())
         return
-    with _writing(output):
+    with using_file(output, "written"):
         if output.suffix.lower() in (".parquet", ".pq"):
             frame.write_parquet(output)
         else:
@@ -173,15 +173,6 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
         "leaves": leaves,
     }
-
-
-@contextmanager
-def _writing(output: Path) -> Iterator[None]:
-    """Say in one sentence that a file cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise SparseDensityError(f"{output} cannot be written: {error.strerror or error}.") from None
 
 
 def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:

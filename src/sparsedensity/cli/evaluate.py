@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sparsedensity.cli.data import check_outputs, note, write_json, write_table, write_text
-from sparsedensity.cli.options import DataName, ModelOptions, flag, taking_model_options
-from sparsedensity.errors import ParameterError, SparseDensityError
+from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
+from sparsedensity.errors import ParameterError
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
@@ -21,16 +19,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
-    "sparsedensity evaluate people.csv --grid expected_leaves=5,8,10 · "
-    "sparsedensity evaluate titanic --paper --keep titanic.jsonl --svg titanic.svg"
+    "sparsedensity evaluate people.csv --grid expected_leaves=5,8,10 --keep folds.jsonl --svg folds.svg"
 )
-GRID_HELP = "PARAMETER=value,value,..: choose it on inner folds, fold by fold. Repeatable."
-KEEP_HELP = "Keep finished folds in this file; the same command goes on where it stopped."
-PAPER_TAKES = {
-    "weight", "drop", "kinds", "bins", "missing", "max_leaves", "max_rules", "time_limit", "random_state", "n_jobs",
-    "quiet",
-}  # fmt: skip
-"""The options of a model that the paper's methods heed."""
+GRID_HELP = "PARAMETER=value,value,...: let inner folds choose the value, anew for each fold. Repeatable."
+KEEP_HELP = "Keep finished folds in this file; repeat the command to go on where it stopped."
 
 
 @taking_model_options
@@ -38,11 +30,8 @@ def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
     grid: Annotated[list[str] | None, typer.Option("--grid", help=GRID_HELP)] = None,
-    paper: Annotated[
-        bool, typer.Option("--paper", help="The paper's methods with its grids, instead of the model and baselines.")
-    ] = False,
-    mlpack: Annotated[bool, typer.Option("--mlpack", help="With mlpack's DET too (needs mlpack).")] = False,
-    inner: Annotated[int, typer.Option("--inner", help="Inner folds, if there is a grid.", min=2)] = 5,
+    mlpack: Annotated[bool, typer.Option("--mlpack", help="Add mlpack's DET (needs mlpack).")] = False,
+    inner: Annotated[int, typer.Option("--inner", help="Inner folds, used if there is a grid.", min=2)] = 5,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write one row per method and fold.")] = None,
     svg: Annotated[
@@ -54,26 +43,29 @@ def command(
 ) -> None:
     """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
     from sparsedensity.domain import Domain
+    from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
 
     check_outputs(data, keep, csv, svg)
-    if paper:
-        _check_paper(options, grid)
     seed = 0 if options.random_state is None else options.random_state
     table = options.read(data)
-    model = replace(options, random_state=None, max_rules=None if paper else options.max_rules).model(table)
+    model = replace(options, random_state=None).model(table)
     reading = {name: getattr(model, name) for name in ("kinds", "bins", "missing")}
-    methods = _paper(options, mlpack) if paper else _beside(model, _grid(grid or [], model), mlpack)
-    with _telling(options.quiet, keep) as progress:
-        found = evaluate(
-            table.frame,
-            _seeded(methods, seed),
-            CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
-            sample_weight=table.weights,
-            domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
-            keep=keep,
-            progress=progress,
-        )
+    try:
+        with telling(not options.quiet, "cross-validating") as say:
+            found = evaluate(
+                table.frame,
+                _beside(model, _grid(grid or [], model), mlpack, seed),
+                CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
+                sample_weight=table.weights,
+                domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
+                keep=keep,
+                progress=lambda done, total: say(f"{done} of {total} folds"),
+            )
+    except KeyboardInterrupt:
+        if keep is not None:
+            note(f"finished folds are kept in {keep}: repeat the command to go on from there")
+        raise
     if csv is not None:
         write_table(found.to_frame(), csv)
     if svg is not None:
@@ -84,46 +76,23 @@ def command(
         typer.echo(f"Held-out log-likelihood per row, {folds} folds; higher is better\n\n{found.to_text()}")
 
 
-def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool) -> dict[str, Method]:
-    """The model that was asked for, and what to put beside it; one of its own title gives way to it."""
+def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, seed: int) -> dict[str, Method]:
+    """The model that was asked for, and what to put beside it; one of its own title gives way to it.
+
+    Whatever searches at random does so from the seed.
+    """
     from sparsedensity.estimators import GreedyTree, Histogram
-    from sparsedensity.evaluation.methods import DET, HISTOGRAM, MLPACK, Method, reference_methods
-    from sparsedensity.evaluation.mlpack_tree import MlpackTree
+    from sparsedensity.evaluation import Method, MlpackTree, reference_methods
 
     limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
     others = {
-        DET: Method(GreedyTree("ise", **limit)),
-        HISTOGRAM: Method(Histogram()),
+        "DET for categories": Method(GreedyTree("ise", **limit)),
+        Histogram.title: Method(Histogram()),
         **reference_methods(),
-        **({MLPACK: Method(MlpackTree())} if mlpack else {}),
+        **({"mlpack's DET": Method(MlpackTree())} if mlpack else {}),
     }
     asked = {model.title: Method(model, grid)}
-    return asked | others | asked
-
-
-def _check_paper(options: ModelOptions, grid: list[str] | None) -> None:
-    """Refuse what the paper's methods would not heed: they have settings and grids of their own."""
-    given = [field.name for field in fields(options) if getattr(options, field.name) != field.default]
-    strange = [name for name in [*given, *(["grid"] if grid else [])] if name not in PAPER_TAKES]
-    if strange:
-        raise SparseDensityError(
-            f"{flag(strange[0])} is not an option of --paper, whose methods have settings of their own."
-        )
-
-
-def _paper(options: ModelOptions, mlpack: bool) -> dict[str, Method]:
-    """The paper's methods under the limits that were asked for."""
-    from sparsedensity.evaluation.methods import LEAF_SIZES, MLPACK, Method, paper_methods, reference_methods
-    from sparsedensity.evaluation.mlpack_tree import MlpackTree
-
-    methods = paper_methods(**options.limits())
-    if mlpack:
-        methods[MLPACK] = Method(MlpackTree(pseudocount=2), LEAF_SIZES)
-    return methods | reference_methods()
-
-
-def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
-    """The methods, those that search at random from a seed."""
+    methods = asked | others | asked
     for method in methods.values():
         if "random_state" in method.estimator.get_params(deep=False):
             method.estimator.set_params(random_state=seed)
@@ -131,13 +100,13 @@ def _seeded(methods: dict[str, Method], seed: int) -> dict[str, Method]:
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
-    """PARAMETER=value,value,..; values are numbers, true, false, none or words."""
+    """PARAMETER=value,value,...; values are numbers, true, false, none or words."""
     grid: dict[str, list[Any]] = {}
     for option in options:
         name, equals, values = option.partition("=")
         name = name.replace("-", "_")
         if not equals or name not in model.get_params():
-            raise ParameterError("--grid", option, "PARAMETER=value,value,.. with a parameter of the model")
+            raise ParameterError("--grid", option, "PARAMETER=value,value,... with a parameter of the model")
         grid[name] = [_value(value) for value in values.split(",")]
     return grid
 
@@ -147,33 +116,6 @@ def _value(text: str) -> Any:
         return json.loads({"none": "null"}.get(text.lower(), text))
     except ValueError:
         return text
-
-
-@contextmanager
-def _telling(quiet: bool, keep: Path | None) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, and a word on where the finished folds are for whoever interrupts."""
-    import sys
-
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("cross-validating"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("folds"),
-        TimeElapsedColumn(),
-    )
-    hidden = quiet or not sys.stderr.isatty()
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
-    task = bar.add_task("")
-    try:
-        with bar:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-    except KeyboardInterrupt:
-        if keep is not None:
-            note(f"finished folds are kept in {keep}: the same command goes on from there")
-        raise
 
 
 def _plain(found: Evaluation) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
@@ -26,16 +25,6 @@ DataName = Annotated[
 ]
 
 
-class Method(StrEnum):
-    """The models there are."""
-
-    leaf = "leaf"
-    branch = "branch"
-    list = "list"
-    greedy = "greedy"
-    histogram = "histogram"
-
-
 def given(help: str, *, default: Any = None, short: str | None = None) -> Any:
     """An option of the command line; what is not given is left to the estimator."""
     return field(default=default, metadata={"help": help, "short": short})
@@ -45,7 +34,9 @@ def given(help: str, *, default: Any = None, short: str | None = None) -> Any:
 class ModelOptions:
     """Every option of a model, named after the parameter it sets."""
 
-    method: Method = given("The kind of model.", default=Method.leaf, short="-m")
+    method: Literal["leaf", "branch", "list", "greedy", "histogram"] = given(
+        "The kind of model.", default="leaf", short="-m"
+    )
     weight: str | None = given("The column with the weight (count) of each row.")
     drop: list[str] | None = given("Leave a column out. Repeatable.")
     kinds: list[str] | None = given(
@@ -66,7 +57,7 @@ class ModelOptions:
     )
     expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).")
     expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
-    feature_probability: float | None = given("Branch: the chance that a column is used at all (gamma).")
+    feature_probability: float | None = given("Branch: the prior probability that a column is used at all (gamma).")
     pseudocount: float | None = given("Added to every leaf (alpha).")
     max_leaves: str | None = given("The most leaves, or none for no limit.")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
@@ -74,18 +65,22 @@ class ModelOptions:
     )
     depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.")
     iterations: int | None = given("The most proposals per restart or chain.")
-    restarts: int | None = given("Restarts, or chains of a list.")
+    restarts: int | None = given("How many searches, or chains of a list, run side by side.")
     cooling: Literal["geometric", "linear"] | None = given("Leaf, branch: how the temperature falls.")
     r_hat: float | None = given("List: chains agree if their Gelman-Rubin statistic is below this.")
-    warm_start_from: str | None = given("A saved model to start from; for leaf and branch also: greedy.")
+    warm_start_from: str | None = given("A saved model to start from; leaf and branch also take the word greedy.")
     random_state: int | None = given("The same seed gives the same model.")
-    criterion: Literal["posterior", "ise"] | None = given("Greedy: what splits are scored by.")
+    criterion: Literal["posterior", "ise"] | None = given(
+        "Greedy: score splits by the log posterior, or by DET's integrated squared error (ise)."
+    )
     min_leaf: float | None = given("Greedy: the least weight of a leaf that is not empty.")
     max_leaf: float | None = given("Greedy: leaves of at most this weight are not split.")
     expected_rules: float | None = given("List: rules you would like to read (lambda).")
     expected_conditions: float | None = given("List: conditions you would like per rule (eta).")
     max_conditions: int | None = given("List: the most conditions per rule.")
-    min_support: float | None = given("List: the least weight of the rows that obey a rule, or a share.")
+    min_support: float | None = given(
+        "List: the least weight of the rows that meet a rule's conditions, or a share of all."
+    )
     max_rules: str | None = given("List: the most rules, or none for no limit.")
     ordinal_conditions: Literal["value", "interval"] | None = given(
         "List: conditions on ordered columns allow one value, or any run."
@@ -110,18 +105,13 @@ class ModelOptions:
         model = estimators()[self.method]()
         given = {name: getattr(self, name) for name in parameters()}
         given |= {"kinds": _kinds(self.kinds or [], table), "bins": _bins(self.bins or []), "progress": not self.quiet}
-        given = {name: value for name, value in given.items() if value is not None} | self.limits()
+        given = {name: value for name, value in given.items() if value is not None}
+        given |= {name: _limit(flag(name), given[name]) for name in ("max_leaves", "max_rules") if name in given}
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
             raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
         model.set_params(**given)
         return model
-
-    def limits(self) -> dict[str, Any]:
-        """The limits that were given, as parameters of an estimator."""
-        sizes = {"max_leaves": self.max_leaves, "max_rules": self.max_rules}
-        limits: dict[str, Any] = {name: _limit(flag(name), text) for name, text in sizes.items() if text is not None}
-        return limits if self.time_limit is None else {**limits, "time_limit": self.time_limit}
 
 
 NOT_PARAMETERS = ("method", "weight", "drop", "quiet")
@@ -140,12 +130,12 @@ def flag(parameter: str) -> str:
     return "--" + RENAMED.get(parameter, parameter).replace("_", "-")
 
 
-def estimators() -> dict[Method, type[DensityEstimator]]:
+def estimators() -> dict[str, type[DensityEstimator]]:
     """The estimator of each method."""
     from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
 
-    kinds = (LeafSparseTree, BranchSparseTree, SparseRuleList, GreedyTree, Histogram)
-    return dict(zip(Method, kinds, strict=True))
+    trees: dict[str, type[DensityEstimator]] = {"leaf": LeafSparseTree, "branch": BranchSparseTree}
+    return trees | {"list": SparseRuleList, "greedy": GreedyTree, "histogram": Histogram}
 
 
 def taking_model_options(command: Callable[..., None]) -> Callable[..., None]:

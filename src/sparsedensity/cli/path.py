@@ -30,7 +30,7 @@ def command(
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the picked model as JSON.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the picked model's report.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the path into this PNG, SVG or PDF file.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the path to this PNG, SVG or PDF file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     *,
     options: ModelOptions,

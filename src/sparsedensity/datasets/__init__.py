@@ -3,9 +3,9 @@
 >>> from sparsedensity import datasets
 >>> datasets.load("titanic").shape
 (2201, 3)
->>> truth = datasets.random_tree(rows=100, sizes=(3, 2), leaves=3)
+>>> truth = datasets.housebreaks(rows=100)
 >>> truth.frame.height, truth.tree.n_leaves
-(100, 3)
+(100, 13)
 """
 
 from __future__ import annotations
@@ -16,26 +16,14 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from sparsedensity.datasets.bundled import simulated, titanic
-from sparsedensity.datasets.generated import Truth, factorial, random_tree
 from sparsedensity.datasets.housebreaks import HOUSEBREAK_ROWS, housebreaks
+from sparsedensity.datasets.truth import Truth
 from sparsedensity.errors import DataError
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "BUNDLED",
-    "NAMES",
-    "BundledSet",
-    "Truth",
-    "describe",
-    "factorial",
-    "housebreaks",
-    "load",
-    "random_tree",
-    "simulated",
-    "titanic",
-]
+__all__ = ["BUNDLED", "NAMES", "BundledSet", "Truth", "housebreaks", "load", "simulated", "titanic"]
 
 
 @dataclass(frozen=True)
@@ -44,9 +32,8 @@ class BundledSet:
 
     make: Callable[..., Any]
     description: str
-    rows: int | None = None
-    columns: int | None = None
-    """``None`` if the options decide."""
+    rows: int
+    columns: int
 
 
 BUNDLED = {
@@ -55,38 +42,23 @@ BUNDLED = {
     "housebreaks": BundledSet(
         housebreaks, "Like the paper's crime data, of known truth; options rows, seed.", HOUSEBREAK_ROWS, 6
     ),
-    "factorial": BundledSet(factorial, "Every combination of values once; options levels=3,3,4."),
-    "random-tree": BundledSet(random_tree, "Rows drawn from a random density tree; options rows, sizes, leaves, seed."),
 }
 NAMES = tuple(BUNDLED)
 
 
-def describe(name: str) -> str:
-    """One line about a data set.
-
-    >>> describe("titanic")
-    'The people aboard the Titanic: class, sex, age (Dawson 1995).'
-    """
-    return _bundled(name).description
-
-
 def load(name: str, **options: Any) -> polars.DataFrame:
-    """A data set by name; generators take options.
+    """A data set by name; a generator takes options.
 
-    >>> load("factorial", levels=(2, 3)).height
-    6
+    >>> load("housebreaks", rows=500, seed=1).height
+    500
     """
-    make = _bundled(name).make
-    try:
-        signature(make).bind(**options)
-    except TypeError:
-        raise DataError(f"{name!r} does not take the options {', '.join(options)}. {describe(name)}") from None
-    made = make(**options)
-    frame: polars.DataFrame = made.frame if isinstance(made, Truth) else made
-    return frame
-
-
-def _bundled(name: str) -> BundledSet:
     if name not in BUNDLED:
         raise DataError(f"There is no data set {name!r}. Known: {', '.join(NAMES)}.")
-    return BUNDLED[name]
+    known = BUNDLED[name]
+    try:
+        signature(known.make).bind(**options)
+    except TypeError:
+        raise DataError(f"{name!r} does not take the options {', '.join(options)}. {known.description}") from None
+    made = known.make(**options)
+    frame: polars.DataFrame = made.frame if isinstance(made, Truth) else made
+    return frame

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sparsedensity.datasets.generated import Truth, checked_rng, draw
+from sparsedensity.datasets.truth import Truth, checked_rng, draw
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split

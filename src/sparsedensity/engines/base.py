@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
-from sparsedensity.structures import Structure, Tree
+from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
 
@@ -29,8 +29,8 @@ class Engine(Protocol):
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""
 
-    def leaf_value_weights(self, tree: Tree) -> Floats:
-        """The weight in every leaf of a tree at every value of every feature: leaves by values, in one pass."""
+    def leaf_value_weights(self, structure: Structure) -> Floats:
+        """The weight in every leaf of a structure at every value of every feature: leaves by values, in one pass."""
 
     def sample(self, size: int, rng: np.random.Generator) -> Table:
         """About so many rows drawn by weight; their weights are scaled to the total weight."""

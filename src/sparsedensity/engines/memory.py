@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.kernels import count
-from sparsedensity.structures import Structure, Tree
+from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
 
@@ -41,10 +41,10 @@ class MemoryEngine:
         leaves = structure.leaf_numbers(self.table.codes, jobs=self.jobs)
         return np.bincount(leaves, self.table.weights, minlength=structure.n_leaves).astype(np.float64)
 
-    def leaf_value_weights(self, tree: Tree) -> Floats:
-        """The weight in every leaf of a tree at every value of every feature."""
-        out = np.zeros((tree.n_leaves, int(self.domain.starts[-1])))
-        leaves = tree.leaf_numbers(self.table.codes, jobs=self.jobs)
+    def leaf_value_weights(self, structure: Structure) -> Floats:
+        """The weight in every leaf of a structure at every value of every feature."""
+        out = np.zeros((structure.n_leaves, int(self.domain.starts[-1])))
+        leaves = structure.leaf_numbers(self.table.codes, jobs=self.jobs)
         count.leaf_value_weights(self.table.codes, self.table.weights, leaves, self.domain.starts, out)
         return out
 

@@ -9,6 +9,7 @@ import numpy as np
 from sparsedensity.density import Density
 from sparsedensity.density.forest import independent
 from sparsedensity.domain import Domain
+from sparsedensity.engines import MemoryEngine
 from sparsedensity.estimators.answers import Rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.folds import standard_error
@@ -98,12 +99,7 @@ def _in_words(source: Source, domain: Domain, rows: list[int]) -> list[tuple[tup
 
 def _counts(density: Density, rows: Rows) -> Floats | None:
     """The weight in every leaf by every value of the domain."""
-    domain, leaves = density.structure.domain, density.structure.n_leaves
-    if leaves * int(domain.starts[-1]) > MOST_COUNTS:
+    structure = density.structure
+    if structure.n_leaves * int(structure.domain.starts[-1]) > MOST_COUNTS:
         return None
-    leaf = density.leaf_numbers(rows.codes)
-    counts = np.zeros((leaves, int(domain.starts[-1])))
-    for feature, size in enumerate(domain.sizes):
-        place = leaf * size + rows.codes[:, feature]
-        counts[:, domain.span(feature)] = np.bincount(place, rows.weights, leaves * size).reshape(leaves, size)
-    return counts
+    return MemoryEngine(rows.table(structure.domain)).leaf_value_weights(structure)

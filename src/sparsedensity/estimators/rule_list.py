@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from sklearn.utils.validation import check_is_fitted
-
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
@@ -59,7 +57,7 @@ class SparseRuleList(HonestEstimator):
     pseudocount
         Added to every leaf (alpha).
     min_support
-        The least weight of the rows that obey a rule, wherever it stands: a weight, or a share below 1.
+        The least weight of the rows that meet a rule, wherever it stands: a weight, or a share below 1.
     max_rules
         The most rules, a hard limit; ``None`` for no limit.
     ordinal_conditions
@@ -115,13 +113,6 @@ class SparseRuleList(HonestEstimator):
     def n_rules_(self) -> int:
         """The number of rules; the else is not one."""
         return int(self.structure_.n_rules)
-
-    @property
-    def antecedents_(self) -> tuple[int, ...]:
-        """How many antecedents of 1, 2, .. conditions the rules could choose from."""
-        check_is_fitted(self)
-        counts: tuple[int, ...] = self.posterior_.antecedents  # type: ignore[attr-defined]
-        return counts
 
     def size_in_words(self) -> str:
         """How much there is to read."""

@@ -8,15 +8,15 @@
 tree              9  -1.8711  0.0158         best
 independent       8  -1.9967  0.0156      -0.1256  0.0056
 
-A method is an estimator and, if it is to choose its parameters, a grid. :func:`paper_methods` gives the paper's,
-:func:`reference_methods` independent columns and a Chow-Liu tree; :class:`MlpackTree` is mlpack's DET as a peer.
-:func:`against_det` compares our tree with DET's at DET's size.
+A method is an estimator and, if it is to choose its parameters, a grid. :func:`reference_methods` gives independent
+columns and a Chow-Liu tree; :class:`MlpackTree` is mlpack's DET as a peer. :func:`against_det` compares our tree with
+DET's at DET's size.
 """
 
 from sparsedensity.estimators.folds import standard_error
 from sparsedensity.evaluation.cross_validation import CrossValidation, evaluate
 from sparsedensity.evaluation.finished import ResultFile
-from sparsedensity.evaluation.methods import Method, Share, paper_methods, reference_methods
+from sparsedensity.evaluation.methods import Method, Share, reference_methods
 from sparsedensity.evaluation.mlpack_tree import MlpackTree
 from sparsedensity.evaluation.peers import ChowLiuTree, IndependentColumns
 from sparsedensity.evaluation.rows import TimedFit, timed_fit
@@ -39,7 +39,6 @@ __all__ = [
     "against_det",
     "evaluate",
     "mean_gain",
-    "paper_methods",
     "reference_methods",
     "standard_error",
     "timed_fit",

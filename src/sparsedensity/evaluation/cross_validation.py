@@ -75,7 +75,7 @@ class CrossValidation:
 def _scores(rows: WeightedRows, method: Method, split: Split) -> list[float]:
     """The validation log-likelihood of every choice."""
     choices = method.choices(float(split.train.sum()))
-    return [rows.score(rows.fit(method.estimator, choice, split.train), split.test) for choice in choices]
+    return [rows.score(rows.fit(method.estimator, choice, split.train).model, split.test) for choice in choices]
 
 
 def evaluate(
@@ -121,14 +121,14 @@ def evaluate(
     ready = {name: prepared(name, method, rows.domain) for name, method in methods.items()}
     tasks = [(name, fold) for name in ready for fold in range(len(splits))]
     belongs = {"table": rows.fingerprint, "folds": len(splits), "inner": int(cv.inner), "seed": cv.seed}
-    file = _FoldFile(keep, belongs, methods)
-    found = {task: kept for task in tasks if (kept := file.get(*task))}
+    results, made_by = ResultFile(keep, belongs), {name: _fingerprint(method) for name, method in methods.items()}
+    found = {task: kept for task in tasks if (kept := _kept(results, *task, made_by[task[0]]))}
     tell = progress or (lambda _done, _total: None)
     tell(len(found), len(tasks))
     left = [task for task in tasks if task not in found]
     for score in in_any_order(partial(_held_out, rows, splits, cv, ready), left, cv.jobs):
         found[score.method, score.fold] = score
-        file.add(score)
+        results.add(f"{score.fold} of {score.method}", {**asdict(score), MADE_BY: made_by[score.method]})
         tell(len(found), len(tasks))
     return Evaluation(tuple(found[task] for task in tasks))
 
@@ -146,30 +146,16 @@ def prepared(name: str, method: Method, domain: Domain) -> Method:
     return Method(estimator.set_params(**{key: value for key, value in fixed.items() if key in known}), method.grid)
 
 
-class _FoldFile:
-    """The finished folds of an evaluation, each with a word for the parameters of its method."""
-
-    def __init__(
-        self, path: str | PathLike[str] | None, belongs: Mapping[str, Any], methods: Mapping[str, Method]
-    ) -> None:
-        self.results = ResultFile(path, belongs)
-        self.made_by = {name: _fingerprint(method) for name, method in methods.items()}
-
-    def get(self, method: str, fold: int) -> FoldScore | None:
-        """A fold that is finished; a method of the same name with other parameters is refused."""
-        kept = self.results.get(f"{fold} of {method}")
-        if kept is None:
-            return None
-        if kept.get(MADE_BY) != self.made_by[method]:
-            raise DataError(
-                f"{self.results.path} holds folds of {method!r} with other parameters. Name another file, or another "
-                "method."
-            )
-        return FoldScore(**{name: value for name, value in kept.items() if name != MADE_BY})
-
-    def add(self, score: FoldScore) -> None:
-        """Keep a fold that is finished."""
-        self.results.add(f"{score.fold} of {score.method}", {**asdict(score), MADE_BY: self.made_by[score.method]})
+def _kept(results: ResultFile, name: str, fold: int, made_by: str) -> FoldScore | None:
+    """A fold that is finished; a method of the same name with other parameters is refused."""
+    kept = dict(results.get(f"{fold} of {name}") or {})
+    if not kept:
+        return None
+    if kept.pop(MADE_BY, None) != made_by:
+        raise DataError(
+            f"{results.path} holds folds of {name!r} with other parameters. Name another file, or another method."
+        )
+    return FoldScore(**kept)
 
 
 def _fingerprint(method: Method) -> str:
@@ -186,17 +172,10 @@ def _held_out(
     """Choose the parameters, fit, and score what was held out."""
     name, fold = task
     method, (train, test) = ready[name], splits[fold]
-    chosen, choosing = _timed(lambda: cv.choose(rows, method, train))
-    model, seconds = _timed(lambda: rows.fit(method.estimator, chosen, train))
-    score = rows.score(model, test)
-    return FoldScore(name, fold, chosen, _size(model), score, float(test.sum()), seconds, choosing)
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     begin = time.perf_counter()
-    return work(), time.perf_counter() - begin
-
-
-def _size(model: Any) -> float:
+    chosen = cv.choose(rows, method, train)
+    choosing = time.perf_counter() - begin
+    model, seconds = rows.fit(method.estimator, chosen, train)
     leaves = float(model.n_leaves_)
-    return int(leaves) if leaves < 2**53 else leaves
+    size = int(leaves) if leaves < 2**53 else leaves
+    return FoldScore(name, fold, chosen, size, rows.score(model, test), float(test.sum()), seconds, choosing)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sparsedensity.errors import DataError, SparseDensityError
+from sparsedensity.errors import DataError, using_file
 from sparsedensity.version import __version__
 
 HEADER, NAME, RESULT = "results of", "name", "result"
@@ -60,7 +59,7 @@ class ResultFile:
             self._append(self.path, line)
 
     def _open(self, path: Path, belongs: Mapping[str, Any]) -> None:
-        with _using(path, "read"):
+        with using_file(path, "read"):
             text = path.read_bytes() if path.exists() else b""
         whole = text[: text.rfind(b"\n") + 1]
         if not whole and not text.startswith(BEGIN[: len(text)]):
@@ -95,19 +94,10 @@ class ResultFile:
 
     def _append(self, path: Path, line: str) -> None:
         """One line, in one write, on the disk before anything else happens."""
-        with _using(path, "written"), path.open("ab") as file:
+        with using_file(path, "written"), path.open("ab") as file:
             file.write(f"{line}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-
-
-@contextmanager
-def _using(path: Path, what: str) -> Iterator[None]:
-    """Say in one sentence that a file cannot be read or written."""
-    try:
-        yield
-    except OSError as error:
-        raise SparseDensityError(f"{path} cannot be {what}: {error.strerror or error}.") from None
 
 
 def _plain(value: Any) -> Any:

@@ -11,17 +11,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.estimators import DensityEstimator
-from sparsedensity.estimators.parameters import check_word
 from sparsedensity.extras import need
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import check_whole
@@ -32,28 +30,25 @@ from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Division
 from sparsedensity.table import Codes, Floats, Table
 
-SIGMAS = 3.0
-"""A sampled number stays within so many standard deviations of the middle of its interval: these are its ends."""
 MOST_ROWS = 50_000_000
 
 Cut = tuple[int, frozenset[int]]
 """A feature and its codes that go left."""
 CutOf = Callable[[int, float], Cut]
 """The cut that a threshold in a column of numbers is."""
+NumberNode = Mapping[str, Any]
+"""A node of a tree of numbers, as mlpack writes it."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class MlpackTree(DensityEstimator):
     """The tree that mlpack's DET grows on categories, its leaves scored with the volumes of categories.
 
-    Needs mlpack (``pip install sparsedensity[mlpack]``). Weights must be whole numbers: DET knows rows only.
+    Needs mlpack (``pip install sparsedensity[mlpack]``). Every value of a nominal column becomes a column of 0 and 1,
+    an ordered column the numbers of its levels. Weights must be whole numbers: DET knows rows only.
 
     Parameters
     ----------
-    encoding
-        How categories become numbers: ``"one-hot"`` gives every value of a nominal column a column of 0 and 1, as the
-        paper did; ``"sampled"`` draws a number from an interval of its value for every value, the more frequent the
-        wider (the paper's Algorithm 2). Ordered columns become the numbers of their levels in ``"one-hot"``.
     min_leaf, max_leaf
         The least rows of a leaf, and the rows up to which a leaf is not split.
     folds
@@ -61,15 +56,13 @@ class MlpackTree(DensityEstimator):
     expected_leaves, pseudocount
         The prior (lambda and alpha) of the log posterior and the densities, as in our trees.
     random_state
-        Orders the rows, which decides DET's folds, and draws the sampled numbers.
+        Orders the rows, which decides DET's folds.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`sparsedensity.estimators.DensityEstimator`.
     """
 
     title: ClassVar[str] = "mlpack's density estimation tree"
 
-    encoding: Literal["one-hot", "sampled"] = "one-hot"
-    _: KW_ONLY
     min_leaf: int = 5
     max_leaf: int = 10
     folds: int | None = 10
@@ -92,11 +85,14 @@ class MlpackTree(DensityEstimator):
     def check_parameters(self) -> None:
         """Refuse invalid parameters before any row is read."""
         super().check_parameters()
-        check_word("encoding", self.encoding, ("one-hot", "sampled"))
         check_whole("min_leaf", self.min_leaf)
         check_whole("max_leaf", self.max_leaf)
         if self.folds is not None:
             check_whole("folds", self.folds)
+
+    def as_numbers(self, codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Floats, CutOf]:
+        """The rows as numbers, and the cut that a threshold is: one-hot, as the paper did."""
+        return one_hot(codes, domain)
 
     def posterior(self, domain: Domain) -> LeafSparse:
         """What is believed before any row is seen."""
@@ -107,68 +103,46 @@ class MlpackTree(DensityEstimator):
         det = need("mlpack", "its density estimation trees").det
         begin = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
-        encode = one_hot if self.encoding == "one-hot" else sampled
-        numbers, cut_of = encode(_repeated(engine.table, rng), engine.domain, rng)
+        numbers, cut_of = self.as_numbers(_repeated(engine.table, rng), engine.domain, rng)
         pruning: dict[str, Any] = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
         grown = det(training=numbers, min_leaf_size=self.min_leaf, max_leaf_size=self.max_leaf, **pruning)
-        tree = as_tree(engine.domain, nodes_of(grown["output_model"].get_cpp_params()), cut_of)
+        (root,) = grown["output_model"].get_cpp_params().values()
+        tree = as_tree(engine.domain, root, cut_of)
         belief = self.posterior(engine.domain)
         score = belief.log_posterior(tree, engine.leaf_weights(tree))
         return belief, Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin)
 
 
-@dataclass(frozen=True)
-class NumberSplit:
-    """A split of a tree of numbers: rows with at most the threshold in the column go left. ``None`` is a leaf."""
+def as_tree(domain: Domain, root: NumberNode, cut_of: CutOf) -> Tree:
+    """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out.
 
-    column: int
-    threshold: float
-    left: NumberSplit | None
-    right: NumberSplit | None
+    Rows with at most the threshold in the column go left.
 
-
-def nodes_of(parameters: Mapping[str, Any]) -> NumberSplit | None:
-    """The splits of an mlpack tree, from what it says about itself.
-
-    >>> leaf = {"hasLeft": False, "hasRight": False, "splitDim": 7, "splitValue": 0.1}
-    >>> def pointer(node):
-    ...     return {"smartPointer": {"ptr_wrapper": {"valid": 1, "data": node}}}
-    >>> root = {"hasLeft": True, "hasRight": True, "splitDim": 2, "splitValue": 0.5}
-    >>> nodes_of({"DTree[]": root | {"value0": pointer(leaf), "value1": pointer(leaf)}})
-    NumberSplit(column=2, threshold=0.5, left=None, right=None)
+    >>> from sparsedensity import Feature
+    >>> sex = Domain((Feature.nominal("sex", ("female", "male")),))
+    >>> leaf = {"smartPointer": {"ptr_wrapper": {"data": {"hasLeft": False}}}}
+    >>> root = {"hasLeft": True, "splitDim": 1, "splitValue": 0.5, "value0": leaf, "value1": leaf}
+    >>> as_tree(sex, root, one_hot(np.array([[0], [1]]), sex)[1]).n_leaves
+    2
     """
-    try:
-        return _node(next(iter(parameters.values())))
-    except RecursionError:
-        raise DataError("mlpack's tree is too deep to be read. Raise min_leaf or max_leaf.") from None
-
-
-def _node(node: Mapping[str, Any]) -> NumberSplit | None:
-    if not node["hasLeft"]:
-        return None
-    left, right = (_node(node[side]["smartPointer"]["ptr_wrapper"]["data"]) for side in ("value0", "value1"))
-    return NumberSplit(int(node["splitDim"]), float(node["splitValue"]), left, right)
-
-
-def as_tree(domain: Domain, root: NumberSplit | None, cut_of: CutOf) -> Tree:
-    """Our tree with the splits of a tree of numbers; a split that divides no values of its region is left out."""
-    Place = tuple[NumberSplit | None, Region]
+    Place = tuple[NumberNode, Region]
 
     def divide(place: Place) -> Division[Place]:
         node, region = place
-        while node is not None:
-            feature, side = cut_of(node.column, node.threshold)
-            left, right = region.only(feature, side), region.only(feature, region.allowed[feature] - side)
-            if left.allowed[feature] and right.allowed[feature]:
-                branches = ((node.left, left), (node.right, right))
-                return feature, [(below.allowed[feature], (child, below)) for child, below in branches]
-            node = node.left if left.allowed[feature] else node.right
+        while node["hasLeft"]:
+            feature, side = cut_of(int(node["splitDim"]), float(node["splitValue"]))
+            parts = region.only(feature, side), region.only(feature, region.allowed[feature] - side)
+            children = [node[key]["smartPointer"]["ptr_wrapper"]["data"] for key in ("value0", "value1")]
+            left, right = (part.allowed[feature] for part in parts)
+            if left and right:
+                return feature, [(left, (children[0], parts[0])), (right, (children[1], parts[1]))]
+            node = children[0] if left else children[1]
         return None
 
     return Tree.grown(domain, (root, domain.everything()), divide)
 
 
-def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Floats, CutOf]:
+def one_hot(codes: Codes, domain: Domain) -> tuple[Floats, CutOf]:
     """A column of 0 and 1 for every value of a nominal feature, the number of its level for an ordered one."""
     one_column: list[int | None] = [None]  # of an ordered feature
     columns = [(i, code) for i, of in enumerate(domain) for code in (one_column if of.ordered else range(of.size))]
@@ -183,32 +157,8 @@ def one_hot(codes: Codes, domain: Domain, _rng: np.random.Generator) -> tuple[Fl
     return numbers.astype(np.float64), cut_of
 
 
-def sampled(codes: Codes, domain: Domain, rng: np.random.Generator) -> tuple[Floats, CutOf]:
-    """The paper's Algorithm 2: a random number from the interval of every value, which is as long as its share.
-
-    The intervals lie in [0, 1], those of nominal values by falling frequency, those of levels in their order. A
-    threshold within an interval sends the value to the side on which its middle lies.
-    """
-    numbers = np.empty(codes.shape)
-    middles: list[Floats] = []
-    for column, feature in enumerate(domain):
-        shares = np.bincount(codes[:, column], minlength=feature.size) / len(codes)
-        order = np.arange(feature.size) if feature.ordered else np.argsort(-shares, kind="stable")
-        ends = np.empty(feature.size)
-        ends[order] = np.cumsum(shares[order])
-        middles.append(ends - shares / 2)
-        values = codes[:, column].astype(np.int64)
-        normal = ndtri(rng.uniform(ndtr(-SIGMAS), ndtr(SIGMAS), len(codes)))
-        numbers[:, column] = middles[-1][values] + shares[values] / (2 * SIGMAS) * normal
-
-    def cut_of(column: int, threshold: float) -> Cut:
-        return column, frozenset(np.flatnonzero(middles[column] <= threshold).tolist())
-
-    return numbers, cut_of
-
-
 def _repeated(table: Table, rng: np.random.Generator) -> Codes:
     """Every row as often as its weight says, in random order: DET takes its folds from rows that follow each other."""
     if np.any(table.weights != np.floor(table.weights)) or table.n > MOST_ROWS:
-        raise DataError("mlpack's DET knows rows and no weights: give it whole weights, 50 million in all at most.")
+        raise DataError("mlpack's DET counts rows: give it whole weights that add up to 50 million at most.")
     return rng.permutation(np.repeat(table.codes, table.weights.astype(np.int64), axis=0))

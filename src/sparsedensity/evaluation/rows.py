@@ -85,9 +85,9 @@ class WeightedRows:
         used = np.flatnonzero(weights > 0)
         return take(self.table, used), weights[used]
 
-    def fit(self, estimator: Any, parameters: Mapping[str, Any], weights: Floats) -> Any:
+    def fit(self, estimator: Any, parameters: Mapping[str, Any], weights: Floats) -> TimedFit:
         """A copy of an estimator with some parameters, fitted to the rows that have weight."""
-        return timed_fit(clone(estimator).set_params(**parameters), *self.weighing(weights)).model
+        return timed_fit(clone(estimator).set_params(**parameters), *self.weighing(weights))
 
     def score(self, model: Any, weights: Floats) -> float:
         """The log-likelihood of the rows that have weight."""

@@ -54,7 +54,6 @@ class Summary:
     difference: float
     """How far the log-likelihood per row is below that of the best method, fold by fold."""
     difference_error: float
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -103,17 +102,15 @@ class Evaluation:
         )
 
     def _summary(self, method: str, per_row: Floats, best: Floats) -> Summary:
-        folds = self.of(method)
         with np.errstate(invalid="ignore"):
             behind = np.zeros(len(per_row)) if per_row is best else per_row - best
         return Summary(
             method,
-            float(np.mean([fold.leaves for fold in folds])),
+            float(np.mean([fold.leaves for fold in self.of(method)])),
             float(per_row.mean()),
             standard_error(per_row.tolist()),
             float(behind.mean()),
             standard_error(behind.tolist()),
-            float(np.mean([fold.seconds for fold in folds])),
         )
 
 

@@ -14,16 +14,17 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import SearchWarning
+from sparsedensity.estimators import GreedyTree, LeafSparseTree
 from sparsedensity.estimators.folds import standard_error
 from sparsedensity.evaluation.cross_validation import CrossValidation, prepared
-from sparsedensity.evaluation.methods import DET, LEAF, Method, paper_methods
+from sparsedensity.evaluation.methods import Method
 from sparsedensity.evaluation.rows import WeightedRows
 from sparsedensity.evaluation.workers import in_any_order
 from sparsedensity.table import Floats
@@ -58,16 +59,16 @@ def against_det(
 ) -> tuple[SideBySide, ...]:
     """Compare leaf-sparse trees with DET's at DET's size, and say how many leaves DET's likelihood takes.
 
-    Both choose their parameters on inner folds from the paper's grids, unless other methods are given; ours must take
-    ``max_leaves`` and have a path of sizes. The other parameters are those of :func:`evaluate`.
+    Either may be another method, with a grid to choose its parameters on inner folds; ours must take ``max_leaves`` and
+    have a path of sizes. The other parameters are those of :func:`evaluate`.
     """
     cv = cv or CrossValidation()
     rows = WeightedRows.of(X, sample_weight, domain)
     splits = cv.split(rows.weights)
-    paper = paper_methods()
-    pair = _Pair(prepared("det", det or paper[DET], rows.domain), prepared("ours", ours or paper[LEAF], rows.domain))
+    theirs = prepared("det", det or Method(GreedyTree("ise")), rows.domain)
+    limited = prepared("ours", ours or Method(LeafSparseTree()), rows.domain)
     tasks = [(fold, *split) for fold, split in enumerate(splits)]
-    found = in_any_order(partial(_side_by_side, rows, cv, pair), tasks, cv.jobs)
+    found = in_any_order(partial(_side_by_side, rows, cv, theirs, limited), tasks, cv.jobs)
     return tuple(sorted(found, key=lambda row: row.fold))
 
 
@@ -77,26 +78,18 @@ def mean_gain(found: Sequence[SideBySide]) -> tuple[float, float]:
     return float(np.mean(gains)), standard_error(gains)
 
 
-class _Pair(NamedTuple):
-    det: Method
-    ours: Method
-
-
-def _side_by_side(rows: WeightedRows, cv: CrossValidation, pair: _Pair, task: tuple[int, Floats, Floats]) -> SideBySide:
+def _side_by_side(
+    rows: WeightedRows, cv: CrossValidation, det: Method, ours: Method, task: tuple[int, Floats, Floats]
+) -> SideBySide:
     fold, train, test = task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)
-        theirs = rows.fit(pair.det.estimator, cv.choose(rows, pair.det, train), train)
-        limited = Method(clone(pair.ours.estimator).set_params(max_leaves=theirs.n_leaves_), pair.ours.grid)
-        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train)
+        theirs = rows.fit(det.estimator, cv.choose(rows, det, train), train).model
+        limited = Method(clone(ours.estimator).set_params(max_leaves=theirs.n_leaves_), ours.grid)
+        model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train).model
         target, reached = rows.score(theirs, test), rows.score(model, test)
-        weight = float(test.sum())
+        weight, (table, weights) = float(test.sum()), rows.weighing(train)
+        sizes = sorted(model.sparsity_path(table, cv=None, sample_weight=weights).sizes)
         enough = target - TIE * weight
-        matching = (size for size in _sizes(rows, model, train) if rows.score(model.cut(size), test) >= enough)
+        matching = (size for size in sizes if rows.score(model.cut(size), test) >= enough)
         return SideBySide(fold, weight, theirs.n_leaves_, target, model.n_leaves_, reached, next(matching, None))
-
-
-def _sizes(rows: WeightedRows, model: Any, train: Floats) -> list[int]:
-    """The sizes for which a fitted tree has a best tree, the smallest first."""
-    table, weights = rows.weighing(train)
-    return sorted(model.sparsity_path(table, cv=None, sample_weight=weights).sizes)

@@ -95,7 +95,7 @@ def _brief(leaf: Leaf) -> str:
 
 def _spread(report: Report, leaf: Leaf) -> str:
     """Over how much the records of a leaf are spread; a volume counts records if no column is a number with a width."""
-    if leaf.log_volume < 1e-9 or report.structure is None:
+    if leaf.log_volume < 1e-9:
         return ""
     counts = all(feature.kind != "continuous" for feature in report.structure.domain)
     size = words.sayable(leaf.log_volume)

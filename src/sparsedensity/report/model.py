@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from sparsedensity.density import Density
-from sparsedensity.domain import Domain, Feature, Value
+from sparsedensity.domain import Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import search_facts, search_in_words
@@ -94,18 +95,26 @@ class Report:
 
     title: str
     facts: tuple[tuple[str, str], ...]
-    lines: tuple[TextLine, ...]
     leaves: tuple[Leaf, ...] = field(repr=False)
-    features: tuple[tuple[str, str, str], ...] = field(repr=False)
-    """Name, kind and values of every feature, in words."""
-    structure: Structure | None = field(default=None, repr=False)
-    """The tree, rule list or cells, for whoever looks up records."""
+    structure: Structure = field(repr=False)
+    """The tree, rule list or cells."""
     search: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """How the model was found, in words."""
     evidence: Evidence | None = field(default=None, repr=False)
     """What a table says about the model, if one was at hand."""
     weight_name: str = "rows"
     """What the weight of a leaf is called: rows, or weight if the table was weighted."""
+
+    @cached_property
+    def lines(self) -> tuple[TextLine, ...]:
+        """The structure line by line."""
+        return lines_of(self.structure)
+
+    @property
+    def features(self) -> Iterator[tuple[str, str, str]]:
+        """Name, kind and values of every feature, in words."""
+        for feature in self.structure.domain:
+            yield words.printable(feature.name), feature.kind, words.some_values(feature, range(feature.size))
 
 
 def report_of(
@@ -122,25 +131,16 @@ def report_of(
 
     `search` is what it says about its search, `searched` the weight of the rows that chose the leaves of an honest one.
     """
-    domain, weight_name = structure.domain, "weight" if weighted else "rows"
+    weight_name = "weight" if weighted else "rows"
     held = math.fsum(leaf.weight for leaf in leaves)
     rows = words.amount(held + (searched or 0.0), weight_name)
     facts = (
-        ("Data", f"{rows}, {words.counted(len(domain), 'column', 'columns')}"),
+        ("Data", f"{rows}, {words.counted(len(structure.domain), 'column', 'columns')}"),
         *([] if searched is None else [_honest(searched, held, weight_name)]),
         ("Log posterior", f"{search.log_posterior:,.2f}"),
         ("Search", search_in_words(search, structure)),
     )
-    return Report(
-        title,
-        facts,
-        lines_of(structure),
-        leaves,
-        features_of(domain),
-        structure,
-        search_facts(search, structure, posterior),
-        weight_name=weight_name,
-    )
+    return Report(title, facts, leaves, structure, search_facts(search, structure, posterior), weight_name=weight_name)
 
 
 def _honest(searched: float, held: float, weight_name: str) -> tuple[str, str]:
@@ -178,14 +178,6 @@ def lines_of(structure: Structure, at_most: int = 30) -> tuple[TextLine, ...]:
         case Cells() as cells:
             return tuple(_cell_lines(cells, at_most))
     raise TypeError(f"{type(structure).__name__} cannot be read line by line.")
-
-
-def features_of(domain: Domain) -> tuple[tuple[str, str, str], ...]:
-    """Every feature in words."""
-    return tuple(
-        (words.printable(feature.name), feature.kind, words.some_values(feature, range(feature.size)))
-        for feature in domain
-    )
 
 
 def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:

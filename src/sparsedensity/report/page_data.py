@@ -33,7 +33,7 @@ def page_data(report: Report) -> str:
     structure = report.structure
     data: dict[str, Any] = {"leaves": [], "features": [], "structure": None, "special": []}
     data["weight"] = report.weight_name
-    if structure is not None and len(report.leaves) <= MOST_LEAVES:
+    if len(report.leaves) <= MOST_LEAVES:
         data["leaves"] = _leaves(structure, report.leaves)
         if sum(structure.domain.sizes) <= MOST_LEAVES or not isinstance(structure, Cells):
             data["features"] = [_feature(structure, i) for i in range(len(structure.domain))]

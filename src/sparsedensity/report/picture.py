@@ -135,12 +135,12 @@ def picture_of(report: Report, most_rows: int | None = None) -> Picture:
     rows = [part for i, part in enumerate(parts) if part is not None and bare.is_row(i)]
     inner = [part for spot, part in zip(bare.spots, parts, strict=True) if part is not None and spot.depth > 0]
     shade = _shades([part.log_density for part in rows])
-    columns, cells = _columns(rows, [*rows, *inner], report.weight_name)
+    columns, cells_of = _columns(rows, [*rows, *inner], report.weight_name)
 
     def drawn(spot: Spot, part: Part | None) -> Spot:
         if part is None:
             return spot
-        return replace(spot, shade=shade(part.log_density), cells=tuple(cell(part) for cell in cells))
+        return replace(spot, shade=shade(part.log_density), cells=cells_of(part))
 
     return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)))
 
@@ -176,12 +176,12 @@ def _without(picture: Picture, closed: dict[int, int]) -> tuple[Picture, list[in
     return replace(picture, spots=tuple(spots)), list(places)
 
 
-def form_of(structure: Structure | None) -> Form:
+def form_of(structure: Structure) -> Form:
     """How a structure is drawn."""
     return "tree" if isinstance(structure, Tree) else "list" if isinstance(structure, RuleList) else "cells"
 
 
-def spots_of(lines: Sequence[TextLine], structure: Structure | None) -> tuple[list[Spot], list[list[int]]]:
+def spots_of(lines: Sequence[TextLine], structure: Structure) -> tuple[list[Spot], list[list[int]]]:
     """Every line as a spot below the spot it belongs to, the root first, and the leaves below each."""
     rooted = form_of(structure) != "cells" and len(lines) > 1
     spots = [Spot("all records", "", None, 0, None, 1.0, 0.0)] if rooted else []
@@ -217,8 +217,8 @@ def together(leaves: Sequence[Leaf]) -> Part | None:
 
 def _columns(
     rows: Sequence[Part], parts: Sequence[Part], weight_name: str
-) -> tuple[tuple[NumberColumn, ...], tuple[Callable[[Part], Cell], ...]]:
-    """The four columns of a model with what makes a cell of each.
+) -> tuple[tuple[NumberColumn, ...], Callable[[Part], tuple[Cell, ...]]]:
+    """The four columns of a model, and what makes a cell of each.
 
     The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.
     """
@@ -228,21 +228,17 @@ def _columns(
     likeliest = max((part.probability for part in rows), default=1.0) or 1.0
     heaviest = max((part.weight for part in rows), default=1.0) or 1.0
 
-    def probability(part: Part) -> Cell:
-        text, title = words.percent(part.probability), _interval(part.interval, words.percent)
-        return Cell(text, part.probability / likeliest, title=title)
-
-    def density(part: Part) -> Cell:
+    def cells_of(part: Part) -> tuple[Cell, ...]:
         ends = None if part.log_volume == -math.inf else part.log_densities
         low, high = map(dense, ends or (-math.inf, -math.inf))
-        text, title = words.density(part.log_density), _interval(ends, words.density)
-        return Cell(text, dense(part.log_density), low or 0.0 if high else None, high, title)
-
-    def size(part: Part) -> Cell:
-        return Cell(words.from_log(part.log_volume), volume(part.log_volume))
-
-    def rows_of(part: Part) -> Cell:
-        return Cell(words.count(part.weight), part.weight / heaviest)
+        share, interval = words.percent(part.probability), _interval(part.interval, words.percent)
+        density, densities = words.density(part.log_density), _interval(ends, words.density)
+        return (
+            Cell(share, part.probability / likeliest, title=interval),
+            Cell(density, dense(part.log_density), low or 0.0 if high else None, high, densities),
+            Cell(words.from_log(part.log_volume), volume(part.log_volume)),
+            Cell(words.count(part.weight), part.weight / heaviest),
+        )
 
     columns = (
         NumberColumn("probability", "bar", wordy=0.9),
@@ -250,7 +246,7 @@ def _columns(
         NumberColumn("volume", "point", volume_ticks, wordy=0.95),
         NumberColumn(weight_name, "bar", wordy=0.85),
     )
-    return columns, (probability, density, size, rows_of)
+    return columns, cells_of
 
 
 def _interval(ends: Iterable[float] | None, say: Callable[[float], str]) -> str:

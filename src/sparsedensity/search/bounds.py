@@ -18,14 +18,12 @@ from sparsedensity.problem import Problem
 def upper_bound(problem: Problem[Any]) -> float | None:
     """What no structure's log posterior exceeds; ``None`` if nothing is known.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import LeafSparse
-    >>> from sparsedensity.structures import Tree
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100)
-    >>> problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())
-    >>> upper_bound(problem) > problem.score(truth.tree)
+    >>> tree = GreedyTree().fit(datasets.load("simulated"))
+    >>> problem = Problem(MemoryEngine(tree.rows_), LeafSparse())
+    >>> upper_bound(problem) > problem.score(tree.structure_)
     True
     """
     likelihood = log_likelihood_of_rows(problem.engine)

@@ -28,13 +28,11 @@ from sparsedensity.structures import RuleList
 class ExactLists:
     """A search over all prefixes.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import SparseRules
     >>> from sparsedensity.search import run
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2))
-    >>> table = Table.of(truth.domain, truth.codes)
+    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
     >>> antecedents = Antecedents(table)
     >>> found = run(ExactLists(antecedents), Problem(MemoryEngine(table), SparseRules(antecedents.counts)))
     >>> found.proven, found.gap

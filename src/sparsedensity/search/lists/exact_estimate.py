@@ -55,15 +55,13 @@ def estimate_list(
 ) -> ListEstimate:
     """The prefixes, memory and time of an exact search at most, given the log posterior of a list known.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import SparseRules
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(2, 2))
-    >>> table = Table.of(truth.domain, truth.codes)
+    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
     >>> antecedents = Antecedents(table, max_conditions=1)
     >>> estimate_list(Problem(MemoryEngine(table), SparseRules(antecedents.counts)), antecedents).prefixes
-    16.0
+    64.0
     """
     counts = antecedents.counts
     points, total = math.prod(problem.domain.sizes), sum(counts)

@@ -82,16 +82,14 @@ def near_optimal_lists(
 ) -> NearOptimalLists:
     """The lists whose log posterior is within some nats of the best, at most so many of them.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import SparseRules
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2))
-    >>> table = Table.of(truth.domain, truth.codes)
+    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
     >>> antecedents = Antecedents(table)
     >>> problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts))
     >>> print(near_optimal_lists(problem, antecedents, within=1.0))
-    8 within 1 nats of the optimum
+    1 within 1 nats of the optimum
     """
     check_positive("within", within)
     check_limit("at_most", at_most)

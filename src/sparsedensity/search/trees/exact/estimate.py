@@ -60,14 +60,13 @@ class Estimate:
 def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
     """The regions, memory and time of an exact search, in advance.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import LeafSparse
     >>> from sparsedensity.problem import Problem
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(4, 2, 2))
-    >>> estimate(Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())).regions
-    135
+    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
+    >>> estimate(Problem(MemoryEngine(table), LeafSparse())).regions
+    27
     """
     check_limit("depth", depth)
     domain, posterior = problem.domain, problem.posterior

@@ -69,15 +69,14 @@ def near_optimal(problem: AnyProblem, within: float, at_most: int = 1000, *, dep
 
     With a ``depth``, those of at most so many levels.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import LeafSparse
     >>> from sparsedensity.problem import Problem
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
-    >>> problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse())
+    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
+    >>> problem = Problem(MemoryEngine(table), LeafSparse())
     >>> print(near_optimal(problem, within=1.0))
-    6 within 1 nats of the optimum
+    1 within 1 nats of the optimum
     """
     check_positive("within", within)
     check_limit("at_most", at_most)

@@ -26,14 +26,13 @@ from sparsedensity.structures import Tree, canonical
 class Exact:
     """Dynamic programming over all regions.
 
-    >>> from sparsedensity import datasets
+    >>> from sparsedensity import GreedyTree, datasets
     >>> from sparsedensity.engines import MemoryEngine
     >>> from sparsedensity.posterior import LeafSparse
     >>> from sparsedensity.problem import Problem
     >>> from sparsedensity.search import run
-    >>> from sparsedensity.table import Table
-    >>> truth = datasets.random_tree(rows=100, sizes=(3, 2, 2))
-    >>> found = run(Exact(), Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse()))
+    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
+    >>> found = run(Exact(), Problem(MemoryEngine(table), LeafSparse()))
     >>> found.proven, found.gap
     (True, 0.0)
     """
