@@ -42,7 +42,7 @@ def test_leaves_come_from_some_rows_and_weights_from_the_others(kind):
     assert model.log_posterior_ == pytest.approx(plain.log_posterior_)
     assert [leaf.weight for leaf in model.leaves_] == np.bincount(model.apply(held), minlength=model.n_leaves_).tolist()
     assert sum(leaf.probability for leaf in model.leaves_) == pytest.approx(1)
-    assert model.search_.n == 1101
+    assert model.held_out_.searched == 1101
 
 
 def test_the_score_is_the_naive_score_of_the_searched_rows():

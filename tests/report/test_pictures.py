@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
+from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.report import graphviz, mermaid, plot, svg
 from sparsedensity.report.layout import Drawing
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Curve, Stroke, Text
 from sparsedensity.report.style import Style, shortened, text_width, wrapped
 from sparsedensity.structures import Tree
+from tests.draw_list import rules_on
 from tests.report.models import hostile_model, report_of, rules_report, tree_report
 from tests.strategies import domains, rule_lists, trees
 
@@ -36,7 +37,7 @@ def reports(draw):
     if draw(st.booleans()):
         structure, posterior = draw(trees(domain)), draw(st.sampled_from([LeafSparse(), BranchSparse()]))
     else:
-        structure, posterior = draw(rule_lists(domain)), SparseRules.on(domain)
+        structure, posterior = draw(rule_lists(domain)), rules_on(domain)
     weights = draw(st.lists(st.integers(0, 50), min_size=structure.n_leaves, max_size=structure.n_leaves))
     return report_of(structure, np.array(weights, float) + (sum(weights) == 0), posterior)
 

@@ -21,7 +21,7 @@ from sparsedensity.density.points import Points
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats
 
-TIE = 1e-9
+EQUALLY_DENSE = 1e-9
 """Log densities this close are ties wherever densities are ranked."""
 
 
@@ -51,7 +51,7 @@ class Density:
         order = np.argsort(-self.log_densities, kind="stable")
         sorted_logs = self.log_densities[order]
         mass = np.concatenate([[0.0], np.cumsum(self.probabilities[order])])
-        denser = np.searchsorted(-sorted_logs, -(self.log_densities + TIE), side="left")
+        denser = np.searchsorted(-sorted_logs, -(self.log_densities + EQUALLY_DENSE), side="left")
         shares: Floats = np.clip(mass[denser], 0.0, 1.0)
         return shares
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedensity.density import TIE, Density
+from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.table import Codes, Floats
 
 CODES_AT_ONCE = 1 << 22
@@ -43,8 +43,8 @@ def best_changes(
             leaves = density.leaf_numbers(changed).reshape(-1, len(values))
             logs = density.log_densities[leaves]
             highest = logs.max(axis=1)
-            for row in np.flatnonzero(highest > best[begin : begin + rows_at_once] + TIE).tolist():
-                equal = np.flatnonzero(logs[row] >= highest[row] - TIE)
+            for row in np.flatnonzero(highest > best[begin : begin + rows_at_once] + EQUALLY_DENSE).tolist():
+                equal = np.flatnonzero(logs[row] >= highest[row] - EQUALLY_DENSE)
                 changes[begin + row] = BestChange(feature, tuple(equal.tolist()), int(leaves[row, equal[0]]))
                 best[begin + row] = highest[row]
     return changes

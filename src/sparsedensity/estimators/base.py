@@ -177,7 +177,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         if found.reason in EARLY_ENDS:
             warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
         answers.remember_columns(self, source)
-        self.weighted_, self.frame_, self.held_out_ = weights is not None, frame, held_out
+        self.weighted_, self.frame_ = weights is not None, frame
+        self.held_out_ = None if held_out is None else replace(held_out, searched=engine.n)
         small = sum(table.codes.nbytes for table in tables) <= SMALL_TABLE
         self.rows_, self.held_ = (first, *held, None)[:2] if small else (None, None)
         self.archive_ = None
@@ -308,7 +309,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Plain data about the fitted model, for renderers."""
         title, found = f"{self.title} with {self.size_in_words()}", self.search_
         leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
-        searched = None if self.held_out_ is None else found.n
+        searched = None if self.held_out_ is None else self.held_out_.searched
         return report_of(
             title, leaves, structure, found, weighted=self.weighted_, posterior=posterior, searched=searched
         )

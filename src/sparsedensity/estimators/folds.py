@@ -35,6 +35,8 @@ class HeldOut:
     seed: int
     whole: bool = True
     """Whether weights count rows."""
+    searched: float = 0.0
+    """The weight of the rows that were searched."""
 
     def divide(self, weights: Floats) -> Split:
         """What is searched, and what is kept from the search."""

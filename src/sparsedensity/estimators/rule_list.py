@@ -22,7 +22,7 @@ from sparsedensity.search import (
     Budget,
     ExactLists,
     Found,
-    NearOptimalLists,
+    NearOptimal,
     estimate_list,
     near_optimal_lists,
     run,
@@ -158,7 +158,7 @@ class SparseRuleList(HonestEstimator):
         assert isinstance(rules, RuleList)
         return {**self._walk(*self._problem(engine), [], start=rules).archive, rules.n_rules: rules}
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
         """The lists whose log posterior is within some nats of the best: the set of good models.
 
         Lists whose rules take the same parts of the domain, with as many conditions, are one. Works only if the best

@@ -101,7 +101,7 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
         raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
     if (honest := document.get("honest")) is not None:
-        model.held_out_, found = _held_out_from_json(**honest), replace(found, n=float(honest["searched"]))
+        model.held_out_ = _held_out_from_json(**honest)
     model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
     model.n_features_in_ = len(domain)
     if document["named_columns"]:
@@ -120,14 +120,14 @@ def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
 
 def _honest_to_json(model: DensityEstimator) -> dict[str, Any]:
     """What an honest model says of its rows: how they were divided, and the weight of those that were searched."""
-    return {} if model.held_out_ is None else {"honest": {**asdict(model.held_out_), "searched": model.search_.n}}
+    return {} if model.held_out_ is None else {"honest": asdict(model.held_out_)}
 
 
 def _held_out_from_json(share: float, seed: int, whole: bool, searched: float) -> HeldOut:
     check_share("its honest share", share)
     if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED or not 0 < searched < math.inf:
         raise DataError("what it says about honest estimation is not what an honest model says.")
-    return HeldOut(float(share), seed, bool(whole))
+    return HeldOut(float(share), seed, bool(whole), float(searched))
 
 
 def _plain(value: Any) -> Any:
