@@ -1,7 +1,7 @@
 """What p-values and intervals are worth: how often equal tables seem to differ, how often intervals hold the truth.
 
 Every repetition draws a random density tree (10 leaves over 5 columns of 2 to 4 values) and two tables of it, so that
-every difference is chance. ``BENCH_REPETITIONS`` sets how many there are, 1,000 by default.
+every difference is chance. Trees have at most 12 leaves. ``BENCH_REPETITIONS`` says how often, 1,000 by default.
 """
 
 import os
