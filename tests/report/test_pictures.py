@@ -14,6 +14,7 @@ from sparsedensity import GreedyTree, Histogram, datasets
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.report import graphviz, mermaid, plot, svg
 from sparsedensity.report.layout import Drawing
+from sparsedensity.report.made import signed
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Curve, Stroke, Text
 from sparsedensity.report.style import Style, shortened, text_width, wrapped
@@ -179,7 +180,7 @@ def test_a_notebook_shows_the_picture_once_the_model_is_fitted(titanic):
 
 
 def test_a_picture_is_written_to_a_file(titanic, tmp_path):
-    assert titanic.to_svg(tmp_path / "a.svg") == (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert signed(titanic.to_svg(tmp_path / "a.svg")) == (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
 @given(st.text(max_size=60), st.floats(10, 400))

@@ -63,15 +63,18 @@ def command(
 
     A saved model can stand for the first table; a test needs an honest one (fit --honest).
     """
+    from sparsedensity.report.made import signed
+
     for data in (first, second):
         check_outputs(data, svg, html)
     if _is_model(first):
         compared = _with_model(Path(first), second, permutations, options)
     else:
         compared = _of_tables(first, second, permutations, options)
-    for output, render in ((svg, compared.to_svg), (html, compared.to_html)):
-        if output is not None:
-            write_text(render(), output, quiet=options.quiet)
+    if svg is not None:
+        write_text(signed(compared.to_svg(), compared.report.seed), svg, quiet=options.quiet)
+    if html is not None:
+        write_text(compared.to_html(), html, quiet=options.quiet)
     if json:
         write_json(compared.as_dict())
     elif "-" not in (str(svg), str(html)) and not options.quiet:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.density.boxes import Boxes
+from sparsedensity.density.merging import Averaged
 from sparsedensity.density.points import Points
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats
@@ -62,6 +63,15 @@ class Density:
     def joint(self, features: list[int], event: Floats) -> Floats:
         """The mass of an event divided by the values of some features: one axis per feature."""
         return self._parts.joint(self.probabilities, features, event)
+
+    @property
+    def used_features(self) -> list[int]:
+        """The features on which the density depends."""
+        return self._parts.used
+
+    def averaged(self, feature: int) -> Averaged:
+        """How much mass has which log density when the density is averaged over a feature."""
+        return self._parts.averaged(self.log_densities, feature)
 
     def draw(self, size: int, rng: np.random.Generator) -> Codes:
         """New rows of codes."""

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sparsedensity.density.boxes import Boxes
+from sparsedensity.density.merging import Averaged, average_points
 from sparsedensity.structures import Cells
 from sparsedensity.table import Codes, Floats
 
@@ -50,6 +51,15 @@ class Points:
             codes[open_rows[free]] = drawn[free]
             open_rows = open_rows[~free]
         return codes
+
+    def averaged(self, logs: Floats, feature: int) -> Averaged:
+        """The density, given by the logs of its leaves, averaged over a feature."""
+        return average_points(self.cells, logs, feature)
+
+    @property
+    def used(self) -> list[int]:
+        """The features that can tell points apart."""
+        return [feature for feature, size in enumerate(self.domain.sizes) if size > 1]
 
     @cached_property
     def _empty_shares(self) -> Floats:

@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
-from sparsedensity.errors import ColumnsError, warn
+from sparsedensity.density.importance import expected_losses, losses_on
+from sparsedensity.errors import ColumnsError, DataError, warn
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.encode import unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import comparison
+from sparsedensity.report import importance as columns
 from sparsedensity.report.comparison import Comparison, Outcome
+from sparsedensity.report.importance import Importance
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure
 from sparsedensity.table import Codes, Floats, Table
@@ -111,6 +114,16 @@ def _outcome(model: DensityEstimator, rows: Rows, observed: Floats) -> Outcome:
     if not model.held_out_.whole or not count_rows(rows.weights):
         return comparison.FRACTIONAL
     return same_shares(model.density_.weights, observed) if observed.any() else comparison.NOTHING_INSIDE
+
+
+def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importance:
+    """How much each column matters, to the records that a model expects or to the rows of a table."""
+    if X is None:
+        return columns.importance(model.domain_, expected_losses(model.density_))
+    rows = read_rows(model, open_source(X), sample_weight, strict=model.unknown == "error")
+    if not len(rows.codes):
+        raise DataError("No row of the table lies in the domain.")
+    return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
 
 
 def encode_rows(model: DensityEstimator, source: Source) -> Encoded:

@@ -22,21 +22,23 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import ParameterError, SearchWarning, warn
+from sparsedensity.errors import ParameterError
 from sparsedensity.estimators import answers, paths
-from sparsedensity.estimators.events import Event, conditional, event_weights
+from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
+from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import HeldOut
 from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
-from sparsedensity.estimators.progress import watching
-from sparsedensity.ingest import Reading, Source, check_weights, open_source, read_tables
+from sparsedensity.ingest import open_source
 from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
 from sparsedensity.posterior.base import exact_intervals
-from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
+from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.importance import Importance
+from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
@@ -45,10 +47,7 @@ from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
-EARLY_ENDS = ("time limit", "interrupted")
 MOST_SAMPLES = 2**31 - 1
-SMALL_TABLE = 1 << 24
-"""Bytes of codes up to which a fitted model holds on to its rows, so that its path can be cut."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -162,28 +161,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
             One weight per row, so that a table of counts is a data set. Rows of weight 0 are left out.
         """
         self.check_parameters()
-        return self.fit_source(open_source(X), sample_weight, kind_of(X))
-
-    def fit_source(self, source: Source, sample_weight: Any, frame: Frame, *, in_order: bool = False) -> Self:
-        """Learn the density of an open table; `in_order` makes the model independent of the order of its rows."""
-        reading = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
-        weights = check_weights(sample_weight, source.n_rows)
-        held_out = self.held_out(weights)
-        with watching(self.progress, self.title) as watch:
-            tables = read_tables(source, reading, weights, None if held_out is None else held_out.divide)
-            first, *held = [table.in_order() for table in tables] if in_order else tables
-            engine = MemoryEngine(first, jobs_of(self.n_jobs))
-            posterior, found = self.learn(engine, watch)
-        if found.reason in EARLY_ENDS:
-            warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
-        answers.remember_columns(self, source)
-        self.weighted_, self.frame_ = weights is not None, frame
-        self.held_out_ = None if held_out is None else replace(held_out, searched=engine.n)
-        small = sum(table.codes.nbytes for table in tables) <= SMALL_TABLE
-        self.rows_, self.held_ = (first, *held, None)[:2] if small else (None, None)
-        self.archive_ = None
-        weighing = MemoryEngine(held[0], engine.jobs) if held else engine
-        answers.adopt(self, posterior, found, weighing.leaf_weights(found.structure))
+        fit_source(self, open_source(X), sample_weight, kind_of(X))
         return self
 
     @property
@@ -261,6 +239,36 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         return conditional(self.density_, features, given or {})
 
+    def marginal(self, feature: str) -> dict[Any, float]:
+        """The distribution of one column under the model, by value as in :meth:`conditional`.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> ages = GreedyTree().fit(datasets.load("titanic")).marginal("age")
+        >>> {age: round(share, 3) for age, share in ages.items()}
+        {'adult': 0.948, 'child': 0.052}
+        """
+        check_is_fitted(self)
+        column_of(self.domain_, feature)  # one name: several would give tuples
+        return conditional(self.density_, feature, {})
+
+    def importance(self, X: Any = None, sample_weight: Any = None) -> Importance:
+        """How much each column matters: what the log-likelihood per row loses when the splits on it are merged.
+
+        Merged means that the density is averaged over the column, by measure: every record gets the mean density of
+        the records that differ from it in this column alone. Without rows the loss is that of the records which the
+        model expects (never below 0, and 0 for a column that no leaf uses); with rows, best those that the model has
+        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> print(GreedyTree().fit(datasets.load("titanic")).importance())
+               nats per row  times as dense
+        age          0.5262            1.69
+        sex          0.2679            1.31
+        class        0.2256            1.25
+        """
+        check_is_fitted(self)
+        return answers.importance(self, X, sample_weight)
+
     def explain(self, X: Any) -> list[Explanation]:
         """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
         check_is_fitted(self)
@@ -310,9 +318,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         title, found = f"{self.title} with {self.size_in_words()}", self.search_
         leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
         searched = None if self.held_out_ is None else self.held_out_.searched
-        return report_of(
+        report = report_of(
             title, leaves, structure, found, weighted=self.weighted_, posterior=posterior, searched=searched
         )
+        return replace(report, seed=getattr(self, "random_state", None))
 
     def size_in_words(self) -> str:
         """How much there is to read."""
@@ -323,8 +332,12 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return text.render(self.report(), width=width)
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
-        return text.written(svg.render(self.report()), path)
+        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given.
+
+        The file also says, in its metadata, which version made it, when, with which seed and by which command.
+        """
+        report = self.report()
+        return write_picture(svg.render(report), path, report.seed)
 
     def to_html(
         self,
@@ -353,6 +366,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def to_graphviz(self) -> str:
         """The model as Graphviz source, for ``dot``."""
         return graphviz.render(self.report())
+
+    def to_latex(self) -> str:
+        """The model as a LaTeX document: a tree drawn by the package ``forest``, a list as a table."""
+        return latex.render(self.report())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with matplotlib; returns the axes."""

@@ -13,6 +13,7 @@ from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.parameters import generator, is_whole
@@ -72,7 +73,7 @@ def compare(
     rng, fitted = generator(random_state), _unfitted(model)
     fitted.check_parameters()
     tables = _TwoTables.of(before, after, weights_before, weights_after)
-    fitted.fit_source(tables.source, tables.weights, kind_of(before), in_order=True)
+    fit_source(fitted, tables.source, tables.weights, kind_of(before), in_order=True)
     first, second = tables.by_leaf(fitted)
     whole = tables.weights is None or count_rows(tables.weights)
     outcome = same_shares(first, second, permutations, rng) if whole else FRACTIONAL

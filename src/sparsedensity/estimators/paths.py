@@ -87,10 +87,14 @@ def cut(model: E, size: int) -> E:
     found = replace(
         model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
     )
-    smaller = copy(model)
-    weights = scored.weights if model.held_ is None else MemoryEngine(model.held_).leaf_weights(structure)
-    adopt(smaller, model.posterior_, found, weights)
-    return smaller
+    return refound(model, found)
+
+
+def refound(model: E, found: Found) -> E:
+    """The same model, had its search found something else."""
+    other = copy(model)
+    adopt(other, model.posterior_, found, weighing_rows(model).leaf_weights(found.structure))
+    return other
 
 
 def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[LearnedFold]:
@@ -122,6 +126,12 @@ def searched_rows(model: DensityEstimator) -> MemoryEngine:
     if model.rows_ is None:
         raise DataError("This model does not hold the rows it was fitted on: call sparsity_path on its table first.")
     return MemoryEngine(model.rows_, jobs_of(model.n_jobs))
+
+
+def weighing_rows(model: DensityEstimator) -> MemoryEngine:
+    """The rows that give leaves their weights, if a model holds them: those that were searched, unless it is honest."""
+    searched = searched_rows(model)
+    return searched if model.held_ is None else MemoryEngine(model.held_, searched.jobs)
 
 
 def per_row(density: Density, table: Table) -> float:

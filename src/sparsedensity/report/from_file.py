@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,6 +48,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     searched = None if document.get("honest") is None else float(document["honest"]["searched"])
     weighted = document["weighted"]
     report = model.report_of(document["title"], leaves, structure, search, weighted=weighted, searched=searched)
+    report = replace(report, seed=document["parameters"].get("random_state"))
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
 

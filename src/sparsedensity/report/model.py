@@ -104,6 +104,8 @@ class Report:
     """What a table says about the model, if one was at hand."""
     weight_name: str = "rows"
     """What the weight of a leaf is called: rows, or weight if the table was weighted."""
+    seed: object = None
+    """What the search was seeded with, if it was."""
 
     @cached_property
     def lines(self) -> tuple[TextLine, ...]:
