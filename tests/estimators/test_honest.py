@@ -162,10 +162,15 @@ def test_folds_are_honest_too():
     assert model.sparsity_path(PEOPLE, cv=2).at(4).held_out == pytest.approx(np.mean(scores))
 
 
-def test_near_optimal_trees_are_those_of_the_searched_rows():
+def test_near_optimal_trees_are_those_of_the_searched_rows_weighed_by_the_others():
     model = honest(LeafSparseTree)
     plain = LeafSparseTree(domain=model.domain_).fit(parts(model)[0])
-    assert str(model.near_optimal(within=2)) == str(plain.near_optimal(within=2))
+    ours, theirs = (list(near_best.near_optimal(within=2)) for near_best in (model, plain))
+    assert [tree.log_posterior_ for tree in ours] == [tree.log_posterior_ for tree in theirs]
+    assert [str(leaf) for tree in ours for leaf in tree.leaves_] == [
+        str(leaf) for tree in theirs for leaf in tree.leaves_
+    ]
+    assert {sum(leaf.weight for leaf in tree.leaves_) for tree in ours} == {1100}
 
 
 def test_values_and_ranges_come_from_all_rows_and_quantiles_from_the_searched_ones():
