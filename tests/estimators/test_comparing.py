@@ -165,6 +165,15 @@ def test_a_column_that_is_missing_in_one_table_has_the_type_of_the_other():
         assert compare(nothing, other).fitted == 1
 
 
+def test_dates_are_joined_and_identifiers_left_out():
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 12, 30), eager=True)
+    table = pl.DataFrame({"day": days, "name": [f"row {i}" for i in range(365)], "c": ["a", "b", "c", "a", "b"] * 73})
+    with pytest.warns(DataWarning, match="'name' looks like an identifier"):
+        compared = compare(table[:180], table[180:])
+    assert [feature[:2] for feature in compared.report.features] == [("day", "ordinal"), ("c", "nominal")]
+    assert compare(table[:180].drop("name"), table[180:].drop("name"), model=Histogram()).distance > 0.9
+
+
 def test_bad_input_is_named():
     with pytest.raises(DataError, match="'age' holds 'adult' in one table and 3 in the other"):
         compare(FIRST, SECOND.with_columns(age=pl.lit(3)))

@@ -19,7 +19,7 @@ from sparsedensity.density.comparison import (
     same_shares,
     standardised,
 )
-from sparsedensity.errors import ColumnsError, DataError
+from sparsedensity.errors import ColumnsError, DataError, DataWarning
 from sparsedensity.report.comparison import CHOSEN, FRACTIONAL, NOTHING_INSIDE, against_model
 from tests.report.models import hostile_model, hostile_rows, rules_report
 
@@ -129,7 +129,8 @@ def test_a_difference_is_found_where_it_is(titanic, people):
 
 def test_rows_outside_the_domain_are_a_difference(titanic, people):
     odd = pl.DataFrame({"class": ["stowaway"] * 30, "sex": ["male"] * 30, "age": ["adult"] * 30})
-    compared = titanic.compare(pl.concat([people, odd]))
+    with pytest.warns(DataWarning, match=r"30 rows lie outside the domain.*'class' has no value 'stowaway'"):
+        compared = titanic.compare(pl.concat([people, odd]))
     outside = compared.differences[-1]
     assert (outside.leaf, outside.expected, outside.weight) == (None, 0, 30)
     assert outside.difference > 3
@@ -194,10 +195,12 @@ def test_an_honest_model_tests_the_rows_it_kept_from_its_search(people):
 def test_rows_outside_the_domain_are_no_part_of_the_test(people):
     model = GreedyTree(honest=0.5).fit(people)
     odd = pl.DataFrame({"class": ["stowaway"] * 300, "sex": ["male"] * 300, "age": ["adult"] * 300})
-    compared = model.compare(pl.concat([people, odd]))
+    with pytest.warns(DataWarning, match="300 rows lie outside the domain"):
+        compared = model.compare(pl.concat([people, odd]))
     assert compared.p_value == model.compare(people).p_value
     assert "outside the domain are left out" in dict(compared.facts)["Test"]
-    assert model.compare(odd).verdict == f"No p-value: {NOTHING_INSIDE}"
+    with pytest.warns(DataWarning, match="300 rows lie outside the domain"):
+        assert model.compare(odd).verdict == f"No p-value: {NOTHING_INSIDE}"
 
 
 def test_weights_that_count_nothing_give_no_p_value(people):

@@ -62,10 +62,12 @@ def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
 
 def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | None = None) -> pl.DataFrame:
     """The part of a table that a model knows."""
-    lacking = [column for column in domain.names if column not in frame.columns]
+    given = set(frame.columns)
+    lacking = [column for column in domain.names if column not in given]
     if lacking:
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
-    extra = [column for column in frame.columns if column not in (*domain.names, weight)]
+    known = {*domain.names, *domain.left_out, weight}
+    extra = [column for column in frame.columns if column not in known]
     if extra:
         note(f"columns that the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
@@ -86,9 +88,11 @@ def model_file(path: Path) -> Iterator[Path]:
     if str(path) != "-":
         yield path
         return
+    from sparsedensity.structures.files import read_like_json
+
     with TemporaryDirectory() as folder:
         file = Path(folder) / "standard-input.json"
-        file.write_bytes(sys.stdin.buffer.read())
+        file.write_bytes(read_like_json(sys.stdin.buffer))
         yield file
 
 
@@ -144,7 +148,7 @@ def note(text: str) -> None:
 
 def write_json(answer: Any) -> None:
     """The answer for machines; numbers that JSON does not have become null."""
-    typer.echo(json.dumps(_finite(answer), indent=1, ensure_ascii=False))
+    typer.echo(json.dumps(_finite(answer), indent=1, ensure_ascii=False, default=str))
 
 
 def write_table(frame: pl.DataFrame, output: Path | None) -> None:

@@ -61,7 +61,7 @@ def command(
                 _beside(model, _grid(grid or [], model), mlpack, seed),
                 CrossValidation(splits, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
                 sample_weight=table.weights,
-                domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
+                domain=model.domain or Domain.infer(table.frame, **reading, sample_weight=table.weights),
                 keep=keep,
                 progress=lambda done, total: say(f"{done} of {total} folds"),
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, model_as_json, model_as_text, save_model, working, write_json
+from sparsedensity.cli.data import check_outputs, model_as_json, model_as_text, note, save_model, working, write_json
 from sparsedensity.cli.options import DataName, ModelOptions, estimators, taking_model_options
 from sparsedensity.errors import SparseDensityError
 
@@ -28,6 +28,7 @@ def command(
     report: Annotated[Path | None, typer.Option("--report", help="Write the report as one HTML page.")] = None,
     near_optimal: Annotated[float | None, typer.Option("--near-optimal", help=NEAR_HELP, metavar="NATS")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what became of each column.")] = False,
     *,
     options: ModelOptions,
 ) -> None:
@@ -36,6 +37,10 @@ def command(
     if near_optimal is not None and not hasattr(estimators()[options.method], "near_optimal"):
         raise SparseDensityError(f"--near-optimal is not an option of --method {options.method}.")
     model, table = options.fit(data)
+    if verbose:
+        from sparsedensity.report.columns import columns_in_words
+
+        note(columns_in_words(model.domain_))
     save_model(model, output, report, table)
     near = None if near_optimal is None else _near_optimal(model, near_optimal)
     if json:

@@ -40,6 +40,19 @@ class Density:
         return np.exp(self.log_probabilities)
 
     @cached_property
+    def used(self) -> NDArray[np.bool_]:
+        """Which features the density depends on beyond their measure: others cannot make a row unusual."""
+        used = np.zeros(len(self.structure.domain), bool)
+        match self.structure:
+            case Tree() as tree:
+                used[tree.feature[tree.feature >= 0]] = True
+            case RuleList() as rules:
+                used[rules.feature] = True
+            case _:
+                used[:] = True
+        return used
+
+    @cached_property
     def log_densities(self) -> Floats:
         """The log density in every leaf; minus infinity if a leaf has no volume or no probability."""
         with np.errstate(invalid="ignore"):

@@ -66,7 +66,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     density
         ``"mean"`` is the posterior mean and never 0, ``"empirical"`` the share of the rows.
     kinds
-        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order.
+        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order. One
+        word for all columns that it suits: ``kinds="nominal"`` is what the paper does.
     bins
         Bins of continuous columns: a number (equal widths), ``"quantile"``, ``"quantile:5"``, or by column one of
         these or a list of edges.
@@ -75,8 +76,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     missing
         A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
     unknown
-        A value outside the domain has density 0 (``"zero"``), goes to the outermost bin if it is a number
-        (``"nearest"``) or is an error (``"error"``).
+        A value outside the domain of a column that some leaf uses has density 0 (``"zero"``), goes to the outermost
+        bin if it is a number or a date (``"nearest"``) or is an error (``"error"``). In other columns it is ignored.
     n_jobs
         Threads for searching and scoring; -1 for all cores.
     progress
@@ -272,7 +273,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def explain(self, X: Any) -> list[Explanation]:
         """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
         check_is_fitted(self)
-        source = open_source(X)
+        source = answers.open_rows(self, X)
         return explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")
 
     @_if_it_has_a_path

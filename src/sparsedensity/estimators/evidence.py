@@ -10,11 +10,11 @@ from sparsedensity.density import Density
 from sparsedensity.density.forest import independent
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.estimators.answers import Rows, read_rows
+from sparsedensity.estimators.answers import Rows, open_rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.folds import standard_error
 from sparsedensity.estimators.paths import learn_folds, path_on, per_row
-from sparsedensity.ingest import Source, open_source
+from sparsedensity.ingest import Source
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record, Score
@@ -38,8 +38,7 @@ def gather(
 
     Each fold is searched once: the path and the scores are about the same folds.
     """
-    opened = open_source(X)
-    rows = read_rows(model, opened, sample_weight)
+    rows = read_rows(model, X, sample_weight)
     by_size, scores = [], []
     for fold in () if cv is None else learn_folds(model, rows, cv):
         by_size.append(fold.by_size())
@@ -48,7 +47,7 @@ def gather(
     has_path = model.unit is not None and model.found_.archive
     return Evidence(
         words.printable(source),
-        _unusual(model.density_, opened, rows),
+        _unusual(model.density_, open_rows(model, X), rows),
         _summarised(scores),
         cv or 0,
         path_on(model, rows, by_size) if has_path else None,

@@ -16,7 +16,6 @@ from sparsedensity.errors import DataError
 from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
-from sparsedensity.ingest import open_source
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
@@ -55,7 +54,7 @@ class LearnedFold:
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
-    rows = read_rows(model, open_source(X), sample_weight, strict=model.missing != "drop")
+    rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
     folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv)]
     return path_on(model, rows, folds)
 

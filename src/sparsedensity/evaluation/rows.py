@@ -69,6 +69,7 @@ class WeightedRows:
         given = check_weights(sample_weight, source.n_rows)
         if domain is None:
             domain = Domain.infer(X, sample_weight=sample_weight)
+        source = source.without(domain.left_out)
         source.check_names(domain.names)
         encoded = encode(source, domain)
         weights = np.ones(source.n_rows) if given is None else given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,16 +19,16 @@ def join(first: Source, second: Source) -> Source:
     _check_columns(first, second)
     n = first.n_rows
 
-    def read(counted: Rows | None) -> Iterator[Column]:
-        sides = (first, second) if counted is None else (first.counting(counted[:n]), second.counting(counted[n:]))
-        for one, other in zip(*sides, strict=True):
+    def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
+        ours, theirs = (None, None) if counted is None else (counted[:n], counted[n:])
+        for one, other in zip(first.read(positions, ours), second.read(positions, theirs), strict=True):
             yield join_columns(one, replace(other, name=one.name))
 
-    named = first.named and second.named
-    if first.integers is None or second.integers is None:
-        return Source(first.names, n + second.n_rows, read, named)
-    integers = np.concatenate([first.integers, second.integers])
-    return Source(first.names, len(integers), read, named, integers if integers.dtype.kind in "iu" else None)
+    whole = None
+    if first.whole is not None and second.whole is not None:
+        numbers = np.concatenate([first.whole, second.whole])
+        whole = numbers if numbers.dtype.kind in "iu" else None
+    return replace(first, n_rows=n + second.n_rows, read=read, named=first.named and second.named, whole=whole)
 
 
 def join_columns(one: Column, other: Column) -> Column:

@@ -55,6 +55,8 @@ RECIPES = (
 )
 POLISH = Recipe.of(0.0, 0.0, 0.002, 1.0, 0.7)
 REFINE = POLISH._replace(settings=POLISH.settings._replace(noise=0.2, trust=0.5))
+WORK_PER_ROW = 4e7
+"""A handful of rows has little to tell, however many columns they have."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,8 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if region_count(problem) <= FEW_REGIONS:
         return min(max(3e5 * region_count(problem), 8e7), 4e8)
     few = min(1.0, rows / 2000)
-    return float(max(5e7, min(8e8, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
+    most = min(8e8, WORK_PER_ROW * rows)
+    return float(max(5e7, min(most, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
 
 
 def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:

@@ -29,6 +29,8 @@ EXPLORED = 5
 """How many walks through regions go with every move then,"""
 DEEPEST = 16
 """and how many divisions each goes down at most."""
+MANY_COLUMNS = 1000
+"""With more columns a single rebuilding takes long enough to look at the budget after each."""
 PATIENCE = 0.25
 SHORT_SHARE = 0.25
 """The share of a budget for the short searches at every size together."""
@@ -202,7 +204,7 @@ class AnnealChain:
         if x < annealed:
             self._anneal(1000, self._cooled(self.recipe.anneal_hot, 1e-4, x / annealed))
         else:
-            steps = 10 if self.reads is None else 1
+            steps = 10 if self.reads is None and len(self.problem.domain) <= MANY_COLUMNS else 1
             hot = self._cooled(self.recipe.rebuild_hot, 1e-5, (x - annealed) / (1.0 - annealed))
             self._explore(steps * self.walks)
             self._rebuild(steps, hot, self.recipe.settings)
