@@ -15,6 +15,7 @@ from sparsedensity.cli.data import (
     load_model,
     note,
     read_rows,
+    say,
     working,
     write_json,
     write_text,
@@ -78,7 +79,7 @@ def command(
     if json:
         write_json(compared.as_dict())
     elif "-" not in (str(svg), str(html)) and not options.quiet:
-        typer.echo(compared.to_text(width))
+        say(compared.to_text(width))
 
 
 def _is_model(name: str) -> bool:

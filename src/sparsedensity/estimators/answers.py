@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.density.importance import expected_losses, losses_on
-from sparsedensity.errors import ColumnsError, DataError, quoted, warn
+from sparsedensity.errors import ColumnsError, DataError, in_short, warn
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
@@ -167,7 +167,7 @@ def warn_of_unknown(unknown: Sequence[Unknown], who: str, nearest: bool) -> None
 def _listed(unknown: Sequence[Unknown]) -> str:
     """Columns with values outside the domain: how many rows, and the first value."""
     some = [
-        f"{column.feature.name!r} ({words.counted(column.rows, 'row', 'rows')}, first {quoted(column.value)})"
+        f"{column.feature.name!r} ({words.counted(column.rows, 'row', 'rows')}, first {in_short(column.value)})"
         for column in unknown[:MOST_LISTED]
     ]
     more = len(unknown) - len(some)

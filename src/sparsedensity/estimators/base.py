@@ -29,7 +29,7 @@ from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
 from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import HeldOut
-from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
 from sparsedensity.ingest import open_source
 from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
@@ -42,6 +42,7 @@ from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
+from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure

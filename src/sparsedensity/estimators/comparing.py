@@ -16,11 +16,12 @@ from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
-from sparsedensity.estimators.parameters import generator, is_whole
+from sparsedensity.estimators.parameters import generator
 from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
 from sparsedensity.report.comparison import FRACTIONAL, Comparison, of_tables
+from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
 
 READABLE_LEAVES = 12

@@ -12,6 +12,7 @@ from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.estimators.progress import watching
 from sparsedensity.ingest import Reading, Source, check_weights, read_tables
 from sparsedensity.ingest.decode import Frame
+from sparsedensity.search.interrupts import stopping_on_ctrl_c
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
@@ -28,7 +29,7 @@ def fit_source(
     reading = Reading(model.kinds, model.bins, model.domain, model.missing, model.unknown)
     weights = check_weights(sample_weight, source.n_rows)
     held_out = model.held_out(weights)
-    with watching(model.progress, model.title) as watch:
+    with stopping_on_ctrl_c(), watching(model.progress, model.title) as watch:
         tables = read_tables(source, reading, weights, None if held_out is None else held_out.divide)
         first, *held = [table.in_order() for table in tables] if in_order else tables
         engine = MemoryEngine(first, jobs_of(model.n_jobs))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.estimators.parameters import is_whole
+from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
 
 MOST_UNITS = 50_000_000

@@ -19,6 +19,7 @@ from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
+from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Floats, Table
 
@@ -101,8 +102,9 @@ def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[Learne
     for train, test in folds_of(rows.weights, cv):
         searched, weighing = divided(model, rows, train)
         seen = searched.table if weighing is searched else rows.table(model.domain_, train)
-        held_out = rows.table(model.domain_, test)
-        yield LearnedFold(model, seen, searched, weighing, held_out, model.learn_fold(searched))
+        with whole_or_interrupted():
+            found = model.learn_fold(searched)
+        yield LearnedFold(model, seen, searched, weighing, rows.table(model.domain_, test), found)
 
 
 def divided(model: DensityEstimator, rows: Rows, weights: Floats) -> tuple[MemoryEngine, MemoryEngine]:
@@ -115,7 +117,8 @@ def divided(model: DensityEstimator, rows: Rows, weights: Floats) -> tuple[Memor
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
     """The best structure of every size; searched for once if the fit did not keep it."""
     if model.archive_ is None:
-        model.archive_ = model.every_size(engine, model.found_)
+        with whole_or_interrupted():
+            model.archive_ = model.every_size(engine, model.found_)
     return model.archive_
 
 

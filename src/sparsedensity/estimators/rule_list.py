@@ -13,7 +13,9 @@ from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearLists
 from sparsedensity.estimators.parameters import check_word, generator, jobs_of
 from sparsedensity.estimators.paths import searched_rows
+from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
+from sparsedensity.kernels import list_moves
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time, check_whole
@@ -217,6 +219,7 @@ class SparseRuleList(HonestEstimator):
         spent: float = 0.0,
     ) -> Found:
         """The best list that several chains see."""
+        announce_compiling(list_moves.walk)
         first = self._start(antecedents) if start is None else start
         search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
@@ -227,6 +230,8 @@ class SparseRuleList(HonestEstimator):
         if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
             raise too_large(ahead)
         walked = self._walk(problem, antecedents, watch)
+        if walked.reason == "interrupted":
+            return walked
         assert isinstance(walked.structure, RuleList)
         search = ExactLists(antecedents, walked.structure, anytime=True)
         found = run(search, problem, budget=Budget(seconds=self._left(walked.seconds)), watch=watch)

@@ -19,10 +19,10 @@ from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
-from sparsedensity.estimators.parameters import is_whole
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
 from sparsedensity.posterior.base import check_share
+from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
@@ -121,11 +121,8 @@ def _columns(model: DensityEstimator) -> list[str]:
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
-    found = Found(structure=structure, r_hat=search.get("r_hat"), **{name: search[name] for name in SEARCH_FIELDS})
-    for name in ("log_posterior", "moves", "seconds"):
-        if not isinstance(search[name], int | float):
-            raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
-    return found
+    checked = files.checked_search(search)
+    return Found(structure=structure, r_hat=checked.get("r_hat"), **{name: checked[name] for name in SEARCH_FIELDS})
 
 
 def _honest_to_json(model: DensityEstimator) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -16,8 +15,9 @@ from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearTrees
 from sparsedensity.estimators.parameters import check_word, generator, jobs_of
 from sparsedensity.estimators.paths import searched_rows
+from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
-from sparsedensity.kernels import anneal_moves, is_compiled
+from sparsedensity.kernels import anneal_moves
 from sparsedensity.posterior import Posterior
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
@@ -170,8 +170,7 @@ class SparseTree(HonestEstimator):
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES:
             return self._grow(problem, watch)
-        if self.progress and not is_compiled(anneal_moves.rebuild):
-            sys.stderr.write("compiling the search: once for this machine, about half a minute\n")
+        announce_compiling(anneal_moves.rebuild)
         starts, jobs, seconds = self._starts(problem, start), jobs_of(self.n_jobs), self.time_limit
         search = Anneal(
             self.restarts, self.iterations, self.cooling, starts=starts, effort=effort, jobs=jobs, seconds=seconds
@@ -184,8 +183,10 @@ class SparseTree(HonestEstimator):
         if self.time_limit is None:
             return run(Exact(depth=self.depth), problem, watch=watch)
         begin = time.perf_counter()
-        annealed = None if self.depth is not None else self._anneal(problem, start, watch).structure
-        warm = annealed if isinstance(annealed, Tree) else None
+        annealed = None if self.depth is not None else self._anneal(problem, start, watch)
+        if annealed is not None and annealed.reason == "interrupted":
+            return annealed
+        warm = annealed.structure if annealed is not None and isinstance(annealed.structure, Tree) else None
         left = max(self.time_limit - (time.perf_counter() - begin), 0.0)
         return run(Exact(warm, anytime=True, depth=self.depth), problem, budget=Budget(seconds=left), watch=watch)
 

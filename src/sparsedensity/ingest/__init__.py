@@ -23,6 +23,7 @@ from sparsedensity.ingest.encode import Encoded, encode
 from sparsedensity.ingest.features import check_bins, check_kinds
 from sparsedensity.ingest.infer import infer
 from sparsedensity.ingest.sources import Source, open_source
+from sparsedensity.scalars import is_one_of
 from sparsedensity.table import Floats, Table
 
 LEAST_WEIGHT = 1e-300
@@ -55,9 +56,9 @@ class Reading:
     unknown: Literal["zero", "nearest", "error"] = "zero"
 
     def __post_init__(self) -> None:
-        if self.missing not in ("category", "drop", "error"):
+        if not is_one_of(self.missing, ("category", "drop", "error")):
             raise ParameterError("missing", self.missing, "'category', 'drop' or 'error'")
-        if self.unknown not in ("zero", "nearest", "error"):
+        if not is_one_of(self.unknown, ("zero", "nearest", "error")):
             raise ParameterError("unknown", self.unknown, "'zero', 'nearest' or 'error'")
         if self.domain is not None and not isinstance(self.domain, Domain):
             raise ParameterError("domain", self.domain, "a Domain or None")
@@ -108,7 +109,7 @@ def check_weights(sample_weight: Any, rows: int, name: str = "sample_weight") ->
     try:
         given = np.asarray(sample_weight)
         weights = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} must be real numbers, one for every row.") from None
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))

@@ -43,7 +43,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     domain = files.domain_from_json(document["domain"])
     structure = files.structure_from_json(document["structure"], domain)
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
-    search = SimpleNamespace(**document["search"])
+    search = SimpleNamespace(**files.checked_search(document["search"]))
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
     searched = None if document.get("honest") is None else float(document["honest"]["searched"])
     weighted = document["weighted"]

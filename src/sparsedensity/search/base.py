@@ -13,6 +13,7 @@ import numpy as np
 
 from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
+from sparsedensity.search.interrupts import Quit, asked_to_stop, stopping_on_ctrl_c
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
 
@@ -86,6 +87,8 @@ class Budget:
         """Why the search must stop now, if it must."""
         if state.finished:
             return "finished"
+        if asked_to_stop():
+            return "interrupted"
         if self.moves is not None and state.moves >= self.moves:
             return "iterations"
         if self.seconds is not None and seconds >= self.seconds:
@@ -164,19 +167,24 @@ def run(
     budget, rng, watchers = budget or Budget(), rng or np.random.default_rng(0), tuple(watch)
     begin = time.perf_counter()
     trace: list[tuple[float, float]] = []
-    state = search.init(problem, rng)
-    try:
-        while not (reason := budget.spent(state, time.perf_counter() - begin)):
-            state = search.step(problem, state, rng)
-            seconds = time.perf_counter() - begin
-            if not trace or state.log_posterior > trace[-1][1]:
-                trace.append((seconds, state.log_posterior))
-            for look in watchers:
-                look(state, seconds)
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    best = search.best(problem, state)
-    log_posterior = problem.score(best.structure)
+    with stopping_on_ctrl_c() as ongoing:
+        too_late = asked_to_stop()  # while another search ran before this one
+        state = search.init(problem, rng)
+        try:
+            while not (reason := "interrupted" if too_late else budget.spent(state, time.perf_counter() - begin)):
+                state = search.step(problem, state, rng)
+                ongoing.has_result = True
+                seconds = time.perf_counter() - begin
+                if not trace or state.log_posterior > trace[-1][1]:
+                    trace.append((seconds, state.log_posterior))
+                for look in watchers:
+                    look(state, seconds)
+        except Quit:
+            raise
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        best = search.best(problem, state)
+        log_posterior = problem.score(best.structure)
     if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
         trace.append((time.perf_counter() - begin, log_posterior))
     bound = certified(problem, best.upper_bound, log_posterior)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedensity.kernels import is_compiled, list_moves
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import Best, each
@@ -77,10 +78,10 @@ class AnnealLists:
         proposals = min(BLOCK, max(1, self.iterations - state.done))
         if share < ANNEALED:
             hot = HOT ** (1 - share / ANNEALED)
-            each(state.chains, lambda chain: chain.anneal(hot, proposals), self.jobs)
+            each(state.chains, lambda chain: chain.anneal(hot, proposals), self._threads)
         elif share < CLIMBED:
             cold = COLD ** ((share - ANNEALED) / (CLIMBED - ANNEALED))
-            each(state.chains, lambda chain: chain.walk(cold, COLD, proposals), self.jobs)
+            each(state.chains, lambda chain: chain.walk(cold, COLD, proposals), self._threads)
         elif self._improves(state):
             return state
         else:
@@ -102,7 +103,7 @@ class AnnealLists:
 
     def _sample(self, state: ListChains, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
-        state.traces.append(np.array(each(state.chains, lambda chain: chain.sample(proposals), self.jobs)))
+        state.traces.append(np.array(each(state.chains, lambda chain: chain.sample(proposals), self._threads)))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
 
@@ -120,9 +121,14 @@ class AnnealLists:
     def _work(self, works: list[Work]) -> Iterator[None]:
         """Let every chain do its work, several at a time, a moment at a time."""
         while works:
-            done = each(works, _is_done_after_a_moment, self.jobs)
+            done = each(works, _is_done_after_a_moment, self._threads)
             works = [work for work, is_done in zip(works, done, strict=True) if not is_done]
             yield
+
+    @property
+    def _threads(self) -> int:
+        """One until all is compiled: what is compiled in the main thread can be ended by Ctrl-C."""
+        return self.jobs if is_compiled(list_moves.walk) else 1
 
     def _list(self, problem: Problem[ListPosterior], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import Best, each, run
 from sparsedensity.search.trees.anneal_chain import (
@@ -100,7 +101,9 @@ class Anneal:
         """One block of every chain that is not done; when all are, the next stage."""
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
-        each(live, lambda chain: chain.block(share), self.jobs)
+        # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
+        compiled = is_compiled(anneal_moves.anneal) and is_compiled(anneal_moves.rebuild)
+        each(live, lambda chain: chain.block(share), self.jobs if compiled else 1)
         state.update()
         if all(chain.done for chain in state.chains):
             self._next_stage(problem, state)
