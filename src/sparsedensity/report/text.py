@@ -16,7 +16,7 @@ def render(report: Report, *, width: int | None = None) -> str:
     """The model line by line, with probability, density, volume and rows at each leaf."""
     titles = ("leaf", "probability", "density", "volume", report.weight_name)
     rows = rows_of(report.lines, [_cells(leaf) for leaf in report.leaves])
-    facts = [f"{name}: {value}" for name, value in report.facts]
+    facts = [line for name, value in report.facts for line in _wrapped(f"{name}: {value}", words.room(width))]
     return "\n".join([report.title, *facts, "", *table(titles, rows, words.room(width))])
 
 
