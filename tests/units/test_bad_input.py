@@ -347,6 +347,7 @@ NONSENSE: dict[str, tuple[tuple[Any, ...], str]] = {
     "n_jobs": ((0, -2, 1.5, "all", True), "1 or more, -1 for all cores"),
     "progress": (("yes", 1, None), "True or False"),
     "honest": ((0, 1, -0.5, "half", True), "a number between 0 and 1, both excluded"),
+    "prior": (("flat", 3), "'paper' or 'calibrated'"),
 }
 CASES = [
     (kind, name, value, allowed)
