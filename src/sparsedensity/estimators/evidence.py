@@ -55,12 +55,14 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
     Each fold is searched once: the path and the scores are about the same folds.
     """
     rows = read_rows(model, X, sample_weight)
-    yield "weights", _counts(model.density_, rows)
+    held = model.held_out_
+    weighing = rows if held is None else rows.weighing(held.divide(rows.weights).test)
+    yield "weights", _counts(model.density_, weighing)
     yield "records", _unusual(model.density_, open_rows(model, X), rows)
     by_size, scores = [], []
     for fold in () if cv is None else learn_folds(model, rows, cv):
         by_size.append(fold.by_size())
-        scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
+        scores.append({model.title: fold.score(), **_baselines(fold.train, fold.test)})
     yield "folds", cv or 0
     yield "scores", _summarised(scores)
     if model.unit is not None and model.found_.archive:

@@ -46,7 +46,7 @@ class Leaf:
     density: float
     """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
-    """A 95 % credible interval for the probability, given the structure."""
+    """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
     unusualness: float = 0.0
     """The share of the model's mass that is denser than this leaf."""
 
@@ -120,18 +120,36 @@ class Report:
 
 
 def report_of(
-    title: str, leaves: tuple[Leaf, ...], structure: Structure, search: Any, *, weighted: bool, posterior: Any = None
+    title: str,
+    leaves: tuple[Leaf, ...],
+    structure: Structure,
+    search: Any,
+    *,
+    weighted: bool,
+    posterior: Any = None,
+    searched: float | None = None,
 ) -> Report:
-    """The report of a fitted or saved model; `search` is what it says about its search."""
+    """The report of a fitted or saved model.
+
+    `search` is what it says about its search, `searched` the weight of the rows that chose the leaves of an honest one.
+    """
     weight_name = "weight" if weighted else "rows"
-    rows = words.amount(math.fsum(leaf.weight for leaf in leaves), weight_name)
+    held = math.fsum(leaf.weight for leaf in leaves)
+    rows = words.amount(held + (searched or 0.0), weight_name)
     facts = (
         ("Data", f"{rows}, {words.counted(len(structure.domain), 'column', 'columns')}"),
+        *([] if searched is None else [_honest(searched, held, weight_name)]),
         ("Log posterior", f"{search.log_posterior:,.2f}"),
         ("Search", search_in_words(search, structure)),
         *calibrated_size(search, structure),
     )
     return Report(title, facts, leaves, structure, search_facts(search, structure, posterior), weight_name=weight_name)
+
+
+def _honest(searched: float, held: float, weight_name: str) -> tuple[str, str]:
+    """Which rows say what in an honest model."""
+    chose, others = words.amount(searched, weight_name), words.count(held)
+    return "Honest", f"leaves chosen on {chose}, their probabilities and intervals from the other {others}"
 
 
 def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
