@@ -408,4 +408,4 @@ def test_a_model_file_whose_flag_is_a_number_is_refused(tmp_path, flag):
 
 def test_a_name_that_is_not_unicode_is_refused():
     with pytest.raises(SparseDensityError, match="not valid Unicode"):
-        GreedyTree().fit(pd.DataFrame({"\ud800": ["a", "b"]}))
+        GreedyTree().fit([{"\ud800": "a"}, {"\ud800": "b"}])
