@@ -16,6 +16,7 @@ from sparsedensity.errors import ParameterError
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.evaluation import Evaluation, Method
+    from sparsedensity.report.standing import Score
 
 EXAMPLES = (
     "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
@@ -41,10 +42,11 @@ def command(
     *,
     options: ModelOptions,
 ) -> None:
-    """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
+    """Cross-validate a model beside DET, the full histogram, one leaf, independent columns and a Chow-Liu tree."""
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
+    from sparsedensity.report.standing import standing
 
     check_outputs(data, keep, csv, svg)
     seed = 0 if options.random_state is None else options.random_state
@@ -73,7 +75,8 @@ def command(
     if json:
         write_json(_plain(found))
     elif not options.quiet:
-        typer.echo(f"Held-out log-likelihood per row, {folds} folds; higher is better\n\n{found.to_text()}")
+        head = f"Held-out log-likelihood per row, {folds} folds; higher is better"
+        typer.echo(f"{head}\n\n{found.to_text()}\n\n{standing(_scores(found))}")
 
 
 def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, seed: int) -> dict[str, Method]:
@@ -83,12 +86,14 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
     """
     from sparsedensity.estimators import GreedyTree, Histogram
     from sparsedensity.evaluation import Method, MlpackTree, reference_methods
+    from sparsedensity.report.standing import ONE_LEAF
 
     limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
     others = {
         "DET for categories": Method(GreedyTree("ise", **limit)),
         Histogram.title: Method(Histogram()),
         **reference_methods(),
+        ONE_LEAF: Method(GreedyTree(max_leaves=1)),
         **({"mlpack's DET": Method(MlpackTree())} if mlpack else {}),
     }
     asked = {model.title: Method(model, grid)}
@@ -97,6 +102,13 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
         if "random_state" in method.estimator.get_params(deep=False):
             method.estimator.set_params(random_state=seed)
     return methods
+
+
+def _scores(found: Evaluation) -> list[Score]:
+    """What was held out, the model that was asked for first."""
+    from sparsedensity.report.standing import Score
+
+    return [Score(summary.method, summary.per_row, summary.error) for summary in found.summaries()]
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:

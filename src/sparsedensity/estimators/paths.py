@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedensity.density import Density
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError
 from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
+from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import open_source
@@ -46,6 +46,10 @@ class LearnedFold:
         """The log-likelihood per held-out row of the structure that the model would choose."""
         return self._held_out(self.model.choose(self.train, self.found))
 
+    def scores(self) -> dict[str, float]:
+        """The log-likelihood per held-out row of the model, then of simpler ways to estimate the density."""
+        return {self.model.title: self.score(), **baselines(self.train.table, self.test)}
+
     def _held_out(self, structure: Structure) -> float:
         return per_row(density_of(self.model, structure, self.train.leaf_weights(structure)), self.test)
 
@@ -53,8 +57,9 @@ class LearnedFold:
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, open_source(X), sample_weight, strict=model.missing != "drop")
-    folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv)]
-    return path_on(model, rows, folds)
+    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
+    path = path_on(model, rows, [by_size for by_size, _ in folds])
+    return replace(path, scores=summarised([scores for _, scores in folds]))
 
 
 def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
@@ -109,12 +114,6 @@ def held_rows(model: DensityEstimator) -> MemoryEngine:
     if model.rows_ is None:
         raise DataError("This model does not hold the rows it was fitted on: call sparsity_path on its table first.")
     return MemoryEngine(model.rows_, jobs_of(model.n_jobs))
-
-
-def per_row(density: Density, table: Table) -> float:
-    """The log-likelihood per row of a table."""
-    logs = density.log_densities[density.leaf_numbers(table.codes)]
-    return float(table.weights @ logs / table.n)
 
 
 def _at_most(fold: Mapping[int, float], size: int) -> float:

@@ -119,6 +119,20 @@ def _content(source: Path | io.BytesIO, most: int = -1) -> bytes:
         return gzip.GzipFile(fileobj=raw).read(most) if packed else raw.read(most)
 
 
+def one_line_per_row(path: str | Path, rows: int) -> bool:
+    """Whether a file is text with a header in its first line and one row in every other."""
+    if str(path) == "-" or not Path(path).is_file() or not Path(path).name.lower().endswith(CSV_ENDINGS):
+        return False
+    with Path(path).open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        file: Any = gzip.GzipFile(fileobj=raw) if packed else raw
+        ends, last = 0, b"\n"
+        while part := file.read(SNIFFED_BYTES):
+            ends, last = ends + part.count(b"\n"), part[-1:]
+    return ends + (last != b"\n") == rows + 1
+
+
 def csv_error(name: str, error: Exception) -> DataError:
     """Why a file could not be read, in one sentence."""
     text, reason = str(error), f"{_first_line(error)}. Check its quotes and separators."

@@ -35,6 +35,8 @@ class Source:
     """Whether the names were given by the user."""
     integers: NDArray[np.integer[Any]] | None = None
     """The whole table, if it is an array of whole numbers."""
+    index: Any = None
+    """What the table calls its rows, if it calls them anything."""
     counted: Rows | None = None
     """The rows that count; the type of a column is not read off the others."""
 
@@ -44,6 +46,13 @@ class Source:
     def counting(self, rows: Rows | None) -> Source:
         """The same table, of which only some rows count."""
         return replace(self, counted=rows)
+
+    def label(self, row: int) -> object:
+        """What the table calls a row: its label in the index of a pandas frame, or its number, counted from 0."""
+        if self.index is None:
+            return row
+        found = self.index[row]
+        return found.item() if isinstance(found, np.generic) else found
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raise unless the columns are these, in this order."""
@@ -97,7 +106,7 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
     def read(counted: Rows | None) -> Iterator[Column]:
         return (column_of_series(name, frame[:, i], counted) for i, name in enumerate(names))
 
-    return Source(names, len(frame), read, named=bool(texts))
+    return Source(names, len(frame), read, named=bool(texts), index=nw.maybe_get_index(frame))
 
 
 def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:

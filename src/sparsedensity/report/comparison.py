@@ -127,7 +127,7 @@ class Comparison:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow:auto;max-height:45rem">{self.to_svg()}</div>'
+        return svg.in_notebook(self.to_svg())
 
 
 def compare(report: Report, leaves: LeafComparison, source: str = "") -> Comparison:
