@@ -1,8 +1,6 @@
 """The rule list as its users meet it."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
 from sparsedensity.search.lists.antecedents import Antecedents
 from tests import naive
+from tests.units.test_cli import run as run_command
 
 TITANIC = datasets.load("titanic")
 OPTIMUM = {2: -4165.536107776, 4: -4162.684077513, 7: -4161.766766997}
@@ -158,8 +157,6 @@ def test_a_start_on_another_domain_is_refused(rules):
 
 
 def test_the_command_line_fits_a_list():
-    arguments = ["fit", "titanic", "--method", "list", "--max-rules", "2", "--seed", "1", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "sparsedensity", *arguments], capture_output=True, text=True, check=True, timeout=300
-    )
+    done = run_command("fit", "titanic", "--method", "list", "--max-rules", "2", "--seed", "1", "--json")
+    assert done.returncode == 0
     assert len(json.loads(done.stdout)["leaves"]) == 3

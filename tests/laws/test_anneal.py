@@ -130,7 +130,9 @@ def test_random_halves_of_the_simulated_data_give_back_the_six_leaves_that_made_
     rng, hits = np.random.default_rng(0), 0
     for seed in range(100):
         half = frame[np.sort(rng.permutation(len(frame))[: len(frame) // 2])]
-        tree = LeafSparseTree(expected_leaves=5, search="anneal", domain=whole.domain_, random_state=seed).fit(half)
+        tree = LeafSparseTree(
+            expected_leaves=5, search="anneal", iterations=500, domain=whole.domain_, random_state=seed
+        ).fit(half)
         hits += leaves_of(tree) == made
     assert hits >= 95
 

@@ -43,7 +43,8 @@ def random_feature(rng, i):
 
 
 def annealed(table, posterior, seed):
-    return run(Anneal(), Problem(MemoryEngine(table), posterior, 100), rng=np.random.default_rng(seed)).log_posterior
+    problem = Problem(MemoryEngine(table), posterior, 100)
+    return run(Anneal(effort=0.4), problem, rng=np.random.default_rng(seed)).log_posterior
 
 
 @pytest.mark.parametrize("method", ["leaf", "branch"])

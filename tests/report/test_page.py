@@ -13,7 +13,6 @@ from sparsedensity import GreedyTree, Histogram
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.evidence import gather
-from sparsedensity.ingest import open_source
 from sparsedensity.report import html
 from sparsedensity.report.model import path_of
 from tests.report.models import HOSTILE, hostile_model, hostile_rows, rules_report
@@ -69,7 +68,8 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(page):
 @pytest.mark.parametrize(
     "phrase",
     [
-        "The picture", "Look up a record", "The largest and the rarest groups", "The most unusual records",
+        "The picture", "Which columns matter", "Look up a record", "The largest and the rarest groups",
+        "The most unusual records",
         "How many leaves are enough?", "How good is it?", "How it was found", "The columns", "How to read it",
         "Independent columns", "Full histogram", "expected leaves 8, pseudocount 2",
         "Held out, the model gives new records 1.13 times the density that independent columns do",
@@ -187,7 +187,7 @@ def test_records_of_a_tie_come_rarest_within_their_leaf_first_and_the_tie_is_cou
 
 def test_what_a_leaf_holds_is_counted(titanic, people):
     counts = gather(titanic, people, cv=None).weights
-    codes, weights, *_ = read_rows(titanic, open_source(people), None)
+    codes, weights, *_ = read_rows(titanic, people, None)
     leaves = titanic.apply(people)
     assert counts.sum(axis=1) == pytest.approx(3 * np.bincount(leaves))
     child = titanic.domain_["age"].code("child")
@@ -208,7 +208,7 @@ def test_unusual_records_come_most_unusual_first_and_once_each(titanic, people):
 
 
 def test_the_baselines_are_what_they_say(titanic, people):
-    codes = read_rows(titanic, open_source(people), None).codes
+    codes = read_rows(titanic, people, None).codes
     scores = gather(titanic, people, cv=4).scores
     assert [score.name for score in scores] == [
         "Greedy density tree", "Full histogram", "Independent columns", "One leaf",

@@ -45,11 +45,21 @@ def a_study(name="titanic", text="An apple"):
     return Study(name, f"About {text}", "What was done.", (f"{text} came out.",), (first, second), (chart, picture))
 
 
+def without_figures(*given):
+    """A study of words and tables, for tests that are not about drawing: a figure takes most of the time of a study."""
+    return replace(a_study(*given), figures=())
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def written(tmp_path_factory):
+    """A study with its figures, and its folder."""
     where = tmp_path_factory.mktemp("study")
-    writing.save(a_study(), FOOT, where)
-    return where
+    return writing.save(a_study(), FOOT, where), where
+
+
+@pytest.fixture(scope="module")
+def folder(written):
+    return written[1]
 
 
 def test_a_study_leaves_its_tables_figures_and_words(folder):
@@ -60,8 +70,9 @@ def test_a_study_leaves_its_tables_figures_and_words(folder):
     assert all((folder / f"titanic-{name}.png").read_bytes().startswith(b"\x89PNG") for name in ("chart", "tree"))
 
 
-def test_a_study_read_again_is_the_same(folder):
-    assert writing.load("titanic", folder) == writing.save(a_study(), FOOT, folder)
+def test_a_study_read_again_is_the_same(written):
+    study, folder = written
+    assert writing.load("titanic", folder) == study
 
 
 def test_a_study_that_was_not_run_is_none(folder):
@@ -185,8 +196,8 @@ def test_nothing_in_a_text_is_ever_run(tmp_path):
 
 
 def test_earlier_studies_stay_on_the_page(tmp_path):
-    writing.save(a_study("coco", "Labels"), FOOT, tmp_path)
-    writing.save(a_study("titanic", "People"), FOOT, tmp_path)
+    writing.save(without_figures("coco", "Labels"), FOOT, tmp_path)
+    writing.save(without_figures("titanic", "People"), FOOT, tmp_path)
     text = write_page(tmp_path).read_text(encoding="utf-8")
     assert [study.name for study in saved_studies(tmp_path)] == ["titanic", "coco"]
     assert text.index("About People") < text.index("About Labels")
@@ -195,7 +206,7 @@ def test_earlier_studies_stay_on_the_page(tmp_path):
 
 def test_a_study_that_cannot_be_read_is_left_off_the_page_and_told(tmp_path, monkeypatch):
     (tmp_path / "coco.json").write_text("{}")
-    monkeypatch.setattr(running, "study_of", lambda _: lambda _: a_study())
+    monkeypatch.setattr(running, "study_of", lambda _: lambda _: without_figures())
     done, left_off = running.reproduce(StudyPlan(("titanic",), tmp_path))
     assert [study.name for study in saved_studies(tmp_path)] == [done.name] == ["titanic"]
     assert left_off.name == "coco"
@@ -208,7 +219,7 @@ def test_parts_are_used_again_only_by_a_run_like_theirs(tmp_path, monkeypatch, c
 
     def study(setting):
         setting.part("one", lambda: measured.append(setting.jobs) or {})
-        return a_study()
+        return without_figures()
 
     monkeypatch.setattr(running, "study_of", lambda _: study)
     plan = StudyPlan(("titanic",), tmp_path)
@@ -226,7 +237,7 @@ def test_studies_that_share_parts_measure_them_once_even_when_fresh(tmp_path, mo
     def study_of(name):
         def study(setting):
             setting.part("grid", lambda: measured.append(name) or {})
-            return a_study(name)
+            return without_figures(name)
 
         return study
 
@@ -245,7 +256,7 @@ def test_the_foot_names_the_options_but_no_folder(tmp_path):
 
 
 def test_a_page_says_which_studies_were_quick(tmp_path):
-    writing.save(a_study(), Foot("x", 1.0, MACHINE, True), tmp_path)
+    writing.save(without_figures(), Foot("x", 1.0, MACHINE, True), tmp_path)
     text = write_page(tmp_path).read_text(encoding="utf-8")
     assert "Quick runs are on this page" in text
     assert text.count("A quick run:") == 1

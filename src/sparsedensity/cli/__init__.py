@@ -6,6 +6,7 @@ Standard output carries the answer and nothing else; notes, warnings and progres
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import typer
 
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
+from sparsedensity.cli.data import note
 from sparsedensity.errors import SparseDensityError
-from sparsedensity.version import __version__
+from sparsedensity.version import COMMAND, __version__
 
 app = typer.Typer(
     name="sparsedensity",
@@ -46,20 +48,20 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     warnings.showwarning = _show_warning
+    typed = COMMAND.set(shlex.join(["sparsedensity", *sys.argv[1:]]))
     try:
         app()
     except SparseDensityError as error:
-        typer.echo(f"error: {error}", err=True)
+        note(f"error: {error}")
         sys.exit(1)
     except BrokenPipeError:  # whoever read the answer has seen enough
         sys.stdout = None
         sys.exit(0)
-    except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
-        sys.exit(130)
+    finally:
+        COMMAND.reset(typed)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
     """A warning is one line for a person, not a place in our code."""
     if category.__module__.startswith("sparsedensity"):
-        typer.echo(f"warning: {message}", err=True)
+        note(f"warning: {message}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import load_model, read_rows, row_names, write_json
+from sparsedensity.cli.data import load_model, read_rows, row_names, say, write_json
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -53,4 +53,4 @@ def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | N
         )
         for explanation, record in zip(explained, records, strict=True)
     ]
-    typer.echo("\n\n".join(printed))
+    say("\n\n".join(printed))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, working, write_text
+from sparsedensity.cli.data import check_outputs, was_interrupted, working, write_text
 from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 
 EXAMPLES = (
@@ -30,5 +30,6 @@ def command(
     check_outputs(data, output)
     model, table = options.fit(data)
     with working("gathering the report"):
-        page = model.to_html(None, table.frame, sample_weight=table.weights, cv=folds or None, source=table.name)
+        cv = None if was_interrupted(model) else folds or None
+        page = model.to_html(None, table.frame, sample_weight=table.weights, cv=cv, source=table.name)
     write_text(page, output, quiet=options.quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from sparsedensity.density import Density
 from sparsedensity.density.within import log_shares
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.estimators.answers import Rows, read_rows
+from sparsedensity.errors import SearchWarning, warn
+from sparsedensity.estimators.answers import Rows, open_rows, read_rows
 from sparsedensity.estimators.baselines import summarised
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.paths import learn_folds, path_on
-from sparsedensity.ingest import Source, open_source
+from sparsedensity.ingest import Source
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record
 from sparsedensity.table import Floats, Table
@@ -35,27 +37,37 @@ def gather(
 ) -> Evidence:
     """Everything a report shows beside the model. Without folds (``cv=None``) nothing is fitted again.
 
+    Ctrl-C ends the gathering: what is there by then is shown.
+    """
+    gathered: dict[str, Any] = {"source": words.printable(source)}
+    try:
+        gathered.update(_parts(model, X, sample_weight, cv))  # one by one, so that what is there stays
+    except KeyboardInterrupt:
+        gathered["interrupted"] = True
+        warn("The report was interrupted: it shows what was there by then.", SearchWarning)
+    return Evidence(**gathered)
+
+
+def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) -> Iterator[tuple[str, Any]]:
+    """What a report shows, by its name in the evidence, the quickest first.
+
     Each fold is searched once: the path and the scores are about the same folds.
     """
-    opened = open_source(X)
-    rows, density = read_rows(model, opened, sample_weight), model.density_
-    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
-    has_path = model.unit is not None and model.found_.archive
+    rows, density = read_rows(model, X, sample_weight), model.density_
     table = rows.table(model.domain_)
     weights = leaf_values(density, table)
+    yield "weights", weights
     unusualness, order = _ranked(density, table, weights)
     chosen = order[:MOST_RECORDS]
     chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
-    return Evidence(
-        words.printable(source),
-        _records(density, opened, rows, table, chosen),
-        _tied(unusualness, table, chosen),
-        tuple(table.codes[order[-1]].tolist()),
-        summarised([scores for _, scores in folds]),
-        cv or 0,
-        path_on(model, rows, [by_size for by_size, _ in folds]) if has_path else None,
-        weights,
-    )
+    yield "commonest", tuple(table.codes[order[-1]].tolist())
+    yield "tied", _tied(unusualness, table, chosen)
+    yield "records", _records(density, open_rows(model, X), rows, table, chosen)
+    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
+    yield "folds", cv or 0
+    yield "scores", summarised([scores for _, scores in folds])
+    if model.unit is not None and model.found_.archive:
+        yield "path", path_on(model, rows, [by_size for by_size, _ in folds])
 
 
 def _ranked(density: Density, table: Table, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.parameters import is_whole
+from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
 
 MOST_UNITS = 50_000_000

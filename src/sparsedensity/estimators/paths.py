@@ -16,12 +16,12 @@ from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
-from sparsedensity.ingest import open_source
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
+from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.structures import Structure, Tree, canonical
-from sparsedensity.table import Table
+from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
@@ -56,7 +56,7 @@ class LearnedFold:
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
-    rows = read_rows(model, open_source(X), sample_weight, strict=model.missing != "drop")
+    rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
     folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
     path = path_on(model, rows, [by_size for by_size, _ in folds])
     return replace(path, scores=summarised([scores for _, scores in folds]))
@@ -89,22 +89,30 @@ def cut(model: E, size: int) -> E:
     found = replace(
         model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
     )
-    smaller = copy(model)
-    adopt(smaller, model.posterior_, found, scored.weights)
-    return smaller
+    return refound(model, found, scored.weights)
+
+
+def refound(model: E, found: Found, weights: Floats) -> E:
+    """The same model, had its search found something else, with so much weight in each leaf."""
+    other = copy(model)
+    adopt(other, model.posterior_, found, weights)
+    return other
 
 
 def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[LearnedFold]:
     """Search each fold once, by the settings of a model and on its domain."""
     for train, test in folds_of(rows.weights, cv):
         engine = MemoryEngine(rows.table(model.domain_, train), jobs_of(model.n_jobs))
-        yield LearnedFold(model, engine, rows.table(model.domain_, test), model.learn_fold(engine))
+        with whole_or_interrupted():
+            found = model.learn_fold(engine)
+        yield LearnedFold(model, engine, rows.table(model.domain_, test), found)
 
 
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
     """The best structure of every size; searched for once if the fit did not keep it."""
     if model.archive_ is None:
-        model.archive_ = model.every_size(engine, model.found_)
+        with whole_or_interrupted():
+            model.archive_ = model.every_size(engine, model.found_)
     return model.archive_
 
 

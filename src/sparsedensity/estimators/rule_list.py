@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.near_optimal import NearLists
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
+from sparsedensity.kernels import list_moves
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time, check_whole
@@ -22,7 +25,6 @@ from sparsedensity.search import (
     Budget,
     ExactLists,
     Found,
-    NearOptimalLists,
     estimate_list,
     near_optimal_lists,
     run,
@@ -160,18 +162,32 @@ class SparseRuleList(DensityEstimator):
         assert isinstance(rules, RuleList)
         return {**self._walk(*self._problem(engine), [], start=rules).archive, rules.n_rules: rules}
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearLists[Self]:
         """The lists whose log posterior is within some nats of the best: the set of good models.
+
+        Each of its ``lists`` is a fitted model; printed, they say what all of them share and where they differ.
 
         Lists whose rules take the same parts of the domain, with as many conditions, are one. Works only if the best
         list can be proven; beyond ``at_most`` the answer says that there are more.
 
         >>> from sparsedensity import SparseRuleList, datasets
         >>> print(SparseRuleList(max_conditions=1).fit(datasets.load("titanic")).near_optimal(within=3))
-        3 within 3 nats of the optimum
+        3 lists within 3 nats of the optimum, with 5 rules
+        Columns in all of them: class, sex, age
+        <BLANKLINE>
+                         lists
+        In all of them
+          age is child       3
+          class is 1st       3
+          sex is female      3
+        In some of them
+          class is 2nd       2
+          class is crew      2
+          class is 3rd       2
         """
         self.check_parameters()
-        return near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+        found = near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+        return NearLists(self, found.listed, found.within, found.complete)
 
     def _belief(self, counts: tuple[int, ...]) -> SparseRules:
         return SparseRules(counts, self.expected_rules, self.expected_conditions, self.pseudocount)
@@ -205,6 +221,7 @@ class SparseRuleList(DensityEstimator):
         spent: float = 0.0,
     ) -> Found:
         """The best list that several chains see."""
+        announce_compiling(list_moves.walk)
         first = self._start(antecedents) if start is None else start
         search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
@@ -215,6 +232,8 @@ class SparseRuleList(DensityEstimator):
         if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
             raise too_large(ahead)
         walked = self._walk(problem, antecedents, watch)
+        if walked.reason == "interrupted":
+            return walked
         assert isinstance(walked.structure, RuleList)
         search = ExactLists(antecedents, walked.structure, anytime=True)
         found = run(search, problem, budget=Budget(seconds=self._left(walked.seconds)), watch=watch)

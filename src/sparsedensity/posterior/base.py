@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln
 
 from sparsedensity.errors import ParameterError
+from sparsedensity.scalars import is_number
 from sparsedensity.table import Floats
 
 LONG_TABLE = 100_000
+SMALLEST = 1e-100
+"""Beyond it, and beyond its inverse, the log gammas of sums are no numbers any more."""
 
 
 class PriorBound(NamedTuple):
@@ -46,13 +49,15 @@ class Posterior(Protocol):
 
 def check_positive(name: str, value: float) -> None:
     """Refuse a number that is not positive and finite."""
-    if not (_is_number(value) and 0 < value < np.inf):
+    if not (is_number(value) and value > 0):
         raise ParameterError(name, value, "a number greater than 0")
+    if not SMALLEST <= value <= 1 / SMALLEST:
+        raise ParameterError(name, value, f"a number from {SMALLEST:g} to {1 / SMALLEST:g}")
 
 
 def check_share(name: str, value: float) -> None:
     """Refuse a number that is not strictly between 0 and 1."""
-    if not (_is_number(value) and 0 < value < 1):
+    if not (is_number(value) and 0 < value < 1):
         raise ParameterError(name, value, "a number between 0 and 1, both excluded")
 
 
@@ -95,7 +100,3 @@ def beta_intervals(weights: Floats, log_volumes: Floats, pseudocount: float, lev
     tail = (1 - level) / 2
     intervals[real] = np.stack([betaincinv(own, others, q) for q in (tail, 1 - tail)], axis=1)
     return intervals
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

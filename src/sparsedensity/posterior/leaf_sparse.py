@@ -39,8 +39,8 @@ class LeafSparse(TreePosterior):
 
     def by_leaves(self, leaves: Numbers, n: float) -> Floats:
         """Ln Poisson(K) + lnG(K a) - lnG(n + K a)."""
-        a = self.pseudocount
-        heads: Floats = self.log_prior(leaves) + log_gammas(leaves * float(a)) - log_gammas(n + leaves * a)
+        a = float(self.pseudocount)
+        heads: Floats = self.log_prior(leaves) + log_gammas(leaves * a) - log_gammas(n + leaves * a)
         return heads
 
     def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:

@@ -22,6 +22,7 @@ from sparsedensity.posterior.base import (
     log_volume_terms,
     mean_log_probabilities,
 )
+from sparsedensity.scalars import MOST, is_one_of, is_whole
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.table import Floats
 
@@ -94,22 +95,6 @@ class SparseRules:
         check_positive("pseudocount", self.pseudocount)
         if any(count < 0 for count in self.antecedents):
             raise ParameterError("antecedents", self.antecedents, "counts of 0 or more")
-
-    @classmethod
-    def on(
-        cls,
-        domain: Domain,
-        *,
-        max_conditions: int = 2,
-        ordinal_conditions: OrdinalConditions = "value",
-        expected_rules: float = 7.0,
-        expected_conditions: float = 1.0,
-        pseudocount: float = 1.0,
-        as_printed: bool = False,
-    ) -> SparseRules:
-        """The posterior with every antecedent of a domain to choose from."""
-        counts = antecedents_by_size(domain, max_conditions, ordinal_conditions)
-        return cls(counts, expected_rules, expected_conditions, pseudocount, as_printed)
 
     @property
     def log_norm(self) -> float:
@@ -204,7 +189,7 @@ def antecedents_by_size(
     >>> antecedents_by_size(four, 2)
     (14, 71)
     """
-    if not isinstance(max_conditions, int) or max_conditions < 1:
+    if not is_whole(max_conditions) or not 1 <= max_conditions <= MOST:
         raise ParameterError("max_conditions", max_conditions, "a whole number of 1 or more")
     counts = [1] + [0] * min(max_conditions, len(domain))
     for feature in domain:
@@ -222,7 +207,7 @@ def conditions_of(feature: Feature, ordinal_conditions: OrdinalConditions = "val
     >>> conditions_of(Feature.ordinal("size", ("s", "m", "l")), "interval")
     5
     """
-    if ordinal_conditions not in ("value", "interval"):
+    if not is_one_of(ordinal_conditions, ("value", "interval")):
         raise ParameterError("ordinal_conditions", ordinal_conditions, "'value' or 'interval'")
     if ordinal_conditions == "value" or not feature.ordered:
         return feature.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,9 +43,10 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     domain = files.domain_from_json(document["domain"])
     structure = files.structure_from_json(document["structure"], domain)
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
-    search = SimpleNamespace(**document["search"])
+    search = SimpleNamespace(**files.checked_search(document["search"]))
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
     report = model.report_of(document["title"], leaves, structure, search, weighted=document["weighted"])
+    report = replace(report, seed=document["parameters"].get("random_state"))
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
 

@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from sparsedensity.report import path_svg, svg, words
 from sparsedensity.report.axes import power_of_ten
+from sparsedensity.report.importance import importance_of
+from sparsedensity.report.made import made_with
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.naming import brief_names
 from sparsedensity.report.page_data import page_data
@@ -59,6 +61,8 @@ def render(report: Report) -> str:
         names=brief_names(report, {leaf.number: leaf for leaf in named}.values()),
         spread=_spread(report, rarest[0]) if rarest else "",
         contrast=words.sayable(max(logs) - min(logs)) if logs else "",
+        importance=importance_of(report),
+        made=made_with(report.seed),
         data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
     )
 
@@ -73,7 +77,7 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     environment = Environment(loader=FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
     environment.filters |= {"observed": words.observed, "rarity": words.rarity, "finite": _finite, "ratio": _ratio}
-    environment.filters |= {"of_all_records": words.of_all_records, **filters}
+    environment.filters |= {"of_all_records": words.of_all_records, "printable": words.printable, **filters}
     script = "".join(map(_read, SCRIPTS))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(

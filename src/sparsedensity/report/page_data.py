@@ -36,7 +36,7 @@ def page_data(report: Report) -> str:
     if len(report.leaves) <= MOST_LEAVES:
         data["leaves"] = _leaves(report.leaves)
         if sum(structure.domain.sizes) <= MOST_LEAVES or not isinstance(structure, Cells):
-            data["features"] = [_feature(structure, i, code) for i, code in enumerate(_commonest(report))]
+            data["features"] = [_feature(report, i, code) for i, code in enumerate(_commonest(report))]
             data["structure"] = _structure(structure)
         if report.evidence is not None and report.evidence.weights is not None:
             data["special"] = _special(structure.domain, report.evidence.weights)
@@ -87,16 +87,11 @@ def _commonest(report: Report) -> list[int]:
     return [first.get(i, 0) for i in range(len(structure.domain))]
 
 
-def _used(structure: Structure, i: int) -> bool:
-    """Whether a model tells any values of a feature apart."""
-    return isinstance(structure, Cells) or i in getattr(structure, "feature", ())
-
-
-def _feature(structure: Structure, i: int, start: int) -> dict[str, Any]:
+def _feature(report: Report, i: int, start: int) -> dict[str, Any]:
     """What a form needs to ask for a feature; `start` is the value that it begins with."""
-    feature = structure.domain[i]
+    structure, feature = report.structure, report.structure.domain[i]
     field: dict[str, Any] = {"name": words.printable(feature.name), "missing": feature.missing, "size": feature.size}
-    field |= {"start": start, "used": _used(structure, i)}
+    field |= {"start": start, "used": bool(report.density.used[i])}
     if feature.kind == "continuous" and len(feature.known) > 0:
         return field | {"edges": feature.edges.tolist(), "integer": feature.integer}
     groups: dict[Hashable, list[int]] = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
+from sparsedensity import writing
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, TextLine
 
@@ -54,7 +54,7 @@ def _guide(line: TextLine) -> str:
 def written(text: str, path: str | os.PathLike[str] | None) -> str:
     """The text, which is also written to a file if a path is given."""
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        writing.write_text(text, path)
     return text
 
 

@@ -1,54 +1,78 @@
-"""Domains and structures as JSON that a person can read, and files written whole or not at all."""
+"""Domains and structures as JSON that a person can read."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from sparsedensity import periods, writing
 from sparsedensity.domain import Bin, Domain, Feature
-from sparsedensity.errors import DataError, ModelFileError
+from sparsedensity.errors import DataError, ModelFileError, OutputError, ParameterError, in_short
+from sparsedensity.scalars import is_number
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
 from sparsedensity.structures.tree import Tree
 
 FORMAT = "sparsedensity model"
 VERSION = 1
+FIRST_BYTES = 1 << 10
+MOST_BYTES = 1 << 30
 
 Json = Any
+SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
+    "a text": dict.fromkeys(("method", "reason"), lambda value: isinstance(value, str)),
+    "a number": dict.fromkeys(("log_posterior", "moves", "seconds"), is_number),
+    "a number or null": dict.fromkeys(("upper_bound", "r_hat"), lambda value: value is None or is_number(value)),
+    "true or false": {"proven": lambda value: isinstance(value, bool)},
+    "true, false or null": {"limit_binds": lambda value: value is None or isinstance(value, bool)},
+}
+"""What each entry about the search must be."""
 
 
 def write_document(path: str | os.PathLike[str], document: Mapping[str, Json]) -> None:
     """Write a model file. The old file stays whole until the new one is complete."""
     path = Path(path)
-    if path.is_dir():
-        raise ModelFileError(path, "is a directory. Name a file in it.")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         text = json.dumps(
             {"format": FORMAT, "version": VERSION, **document}, indent=1, ensure_ascii=False, allow_nan=False
         )
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise ModelFileError(path, f"cannot be written: {error.strerror or error}.") from None
+        writing.write_text(text + "\n", path)
+    except OutputError as error:
+        raise ModelFileError(path, f"cannot be written: {error.reason}.") from None
     except (TypeError, ValueError) as error:
         raise ModelFileError(path, f"cannot be written: {error}.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
     """Read a model file, or say in one sentence why it is not one."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError("path", path, "the name of a model file")
     path = Path(path)
+    document = _read_json(path)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(path, "is JSON but not a model saved by sparsedensity.")
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(path, f"is damaged: its version is {in_short(version)}.")
+    if version > VERSION:
+        raise ModelFileError(
+            path,
+            f"was saved by a newer sparsedensity ({document.get('library', 'unknown')}, file version "
+            f"{in_short(version)}); this one reads up to version {VERSION}. Upgrade sparsedensity.",
+        )
+    if not isinstance(document.get("title", ""), str):
+        raise ModelFileError(path, f"is damaged: its title is {in_short(document['title'])}, not a text.")
+    return document
+
+
+def _read_json(path: Path) -> Json:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(_content(path).decode("utf-8"))
     except FileNotFoundError:
         raise ModelFileError(path, "does not exist.") from None
     except IsADirectoryError:
@@ -57,20 +81,33 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
         raise ModelFileError(path, f"cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
         raise ModelFileError(path, "is not a model file: it is not text in UTF-8.") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(path, f"is damaged or not a model file: it is not valid JSON ({error}).") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(path, "is JSON but not a model saved by sparsedensity.")
-    version = document.get("version")
-    if type(version) is not int or version < 1:
-        raise ModelFileError(path, f"is damaged: its version is {version!r}.")
-    if version > VERSION:
-        raise ModelFileError(
-            path,
-            f"was saved by a newer sparsedensity ({document.get('library', 'unknown')}, file version {version}); "
-            f"this one reads up to version {VERSION}. Upgrade sparsedensity.",
-        )
-    return document
+
+
+def checked_search(search: dict[str, Json]) -> dict[str, Json]:
+    """What a model file says about the search, if every entry is what it should be."""
+    for kind, entries in SEARCH_KINDS.items():
+        for name, is_sound in entries.items():
+            value = search.get(name) if name == "r_hat" else search[name]
+            if not is_sound(value):
+                raise DataError(f"its {name} is {in_short(value)}, not {kind}.")
+    return search
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a model file; an endless or a huge file is not read to its end."""
+    with path.open("rb") as file:
+        content = read_like_json(file)
+    if len(content) > MOST_BYTES:
+        raise ModelFileError(path, f"is not a model file: it is larger than {MOST_BYTES >> 20:,} MB.")
+    return content
+
+
+def read_like_json(file: BinaryIO) -> bytes:
+    """What a file holds, as far as a model could reach; only its first bytes if it does not begin like JSON."""
+    begin = file.read(FIRST_BYTES)
+    return begin + file.read(MOST_BYTES) if begin.lstrip()[:1] in (b"{", b"[") else begin
 
 
 def domain_to_json(domain: Domain) -> list[Json]:
@@ -105,13 +142,18 @@ def structure_from_json(document: dict[str, Json], domain: Domain) -> Tree | Rul
 
 def _feature_to_json(feature: Feature) -> dict[str, Json]:
     values: dict[str, Json] = {"values": list(feature.known)}
-    if feature.kind == "continuous":
+    if feature.period is not None:
+        edges = periods.start(feature.period, feature.edges)
+        values = {"period": feature.period, "edges": edges.astype(str).tolist()}
+    elif feature.binned:
         values = {"edges": np.unique(feature.edges).tolist(), "integer": feature.integer}
     return {"name": feature.name, "kind": feature.kind, **values, "missing": feature.missing is not None}
 
 
 def _feature_from_json(entry: dict[str, Json]) -> Feature:
     name, missing = entry["name"], entry["missing"]
+    if "period" in entry:
+        return _calendar_from_json(entry)
     match entry["kind"]:
         case "continuous":
             return Feature.continuous(name, entry["edges"], integer=entry["integer"], missing=missing)
@@ -120,6 +162,14 @@ def _feature_from_json(entry: dict[str, Json]) -> Feature:
         case "nominal":
             return Feature.nominal(name, entry["values"], missing=missing)
     raise DataError(f"{name!r} is of the unknown kind {entry['kind']!r}.")
+
+
+def _calendar_from_json(entry: dict[str, Json]) -> Feature:
+    unit = entry["period"]
+    edges: list[float] = []
+    if unit in periods.STEPS:
+        edges = periods.numbers(unit, np.array(entry["edges"], "M8[h]")).tolist()
+    return Feature.calendar(entry["name"], unit, edges, kind=entry["kind"], missing=entry["missing"])
 
 
 def _node_to_json(tree: Tree, node: int) -> dict[str, Json]:
@@ -185,6 +235,8 @@ def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
 
 def _value_to_json(feature: Feature, code: int) -> Json:
     value = feature.values[code]
+    if isinstance(value, Bin) and feature.period is not None:
+        return periods.start(feature.period, value).astype(str).tolist()
     return list(value) if isinstance(value, Bin) else value
 
 
