@@ -11,9 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sparsedensity.errors import LONGEST, CacheWarning, DataWarning, SearchWarning, SparseDensityError
 from tests.fuzz.cases import FAMILIES, warm_up
 
-KNOWN = {"parquet": ("PanicException",)}
-"""Failures that are known and not mended yet, by family: to be emptied."""
-
 
 def outcome(family, seed):
     """``fine``, ``refused`` in a sentence, or what went wrong."""
@@ -31,9 +28,8 @@ def outcome(family, seed):
             return "refused" if sound else f"not a sentence: {sentence[:1000]!r}"
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a panic of Polars is no Exception
-            known = type(error).__name__ in KNOWN.get(family, ())
-            return "known" if known else traceback.format_exc(limit=-6)
+        except BaseException:  # a panic of Polars is no Exception
+            return traceback.format_exc(limit=-6)
     return "fine"
 
 

@@ -35,7 +35,7 @@ SpreadsheetOption = Annotated[
         "--spreadsheet", help="For a spreadsheet: an apostrophe before texts that it would take for formulas."
     ),
 ]
-SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven", "calibrated_leaves")
 
 
 class Data(NamedTuple):
@@ -241,7 +241,7 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
-        "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "search": {name: getattr(model.search_, name, None) for name in SEARCH_FIELDS},
         "importance": dict(importance_of(model.report())),
         "leaves": leaves,
     }

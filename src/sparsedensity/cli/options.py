@@ -64,6 +64,9 @@ class ModelOptions:
     expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
     feature_probability: float | None = given("Branch: the prior probability that a column is used at all (gamma).")
     pseudocount: float | None = given("Added to every leaf (alpha).")
+    prior: Literal["paper", "calibrated"] | None = given(
+        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf."
+    )
     max_leaves: str | None = given("The most leaves, or none for no limit.")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
         "Search strategy: auto proves the optimum if that takes seconds, else it anneals."

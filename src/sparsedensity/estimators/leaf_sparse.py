@@ -17,7 +17,8 @@ class LeafSparseTree(SparseTree):
     ----------
     expected_leaves
         How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
-    pseudocount, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from, random_state
+    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from,
+    random_state
         As in :class:`SparseTree`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
@@ -35,5 +36,5 @@ class LeafSparseTree(SparseTree):
     expected_leaves: float = 8
 
     def belief(self) -> LeafSparse:
-        """What is believed, on any domain."""
+        """What is believed, on any domain, if the choice among splits is free."""
         return LeafSparse(self.expected_leaves, self.pseudocount)

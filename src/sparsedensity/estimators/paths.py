@@ -87,7 +87,7 @@ def cut(model: E, size: int) -> E:
         structure = canonical(structure)
     scored = score_archive(Problem(engine, model.posterior_), {size: structure})[size]
     found = replace(
-        model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
+        model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=None, proven=False
     )
     return refound(model, found, scored.weights)
 

@@ -32,8 +32,8 @@ SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit
 
 def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
-    r_hat = model.search_.r_hat
-    searched = SEARCH_FIELDS if r_hat is None or not math.isfinite(r_hat) else (*SEARCH_FIELDS, "r_hat")
+    search = model.search_
+    known = [name for name in files.IF_KNOWN if math.isfinite(getattr(search, name) or math.nan)]
     files.write_document(
         path,
         {
@@ -41,7 +41,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": {name: _plain(getattr(model.search_, name)) for name in searched},
+            "search": {name: _plain(getattr(search, name)) for name in (*SEARCH_FIELDS, *known)},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
             **(
@@ -116,7 +116,8 @@ def _columns(model: DensityEstimator) -> list[str]:
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
     checked = files.checked_search(search)
-    return Found(structure=structure, r_hat=checked.get("r_hat"), **{name: checked[name] for name in SEARCH_FIELDS})
+    known: dict[str, Any] = {name: checked[name] for name in files.IF_KNOWN if name in checked}
+    return Found(structure=structure, **known, **{name: checked[name] for name in SEARCH_FIELDS})
 
 
 def _plain(value: Any) -> Any:

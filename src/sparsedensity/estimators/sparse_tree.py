@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -18,13 +19,15 @@ from sparsedensity.estimators.paths import held_rows
 from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves
-from sparsedensity.posterior import Posterior
+from sparsedensity.posterior import Posterior, TreePosterior
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
-from sparsedensity.search.base import Watch
+from sparsedensity.search.base import Watch, better_of
 from sparsedensity.search.trees.anneal_chain import COOLINGS
+from sparsedensity.search.trees.exact.estimate import gives_every_size, sizes_kept
 from sparsedensity.structures import Structure, Tree
 
+PRIORS = ("paper", "calibrated")
 SEARCHES = ("auto", "anneal", "exact", "greedy")
 AUTO_SECONDS = 10.0
 """A proof that is estimated to take no longer is made by default."""
@@ -45,6 +48,9 @@ class SparseTree(DensityEstimator):
     ----------
     pseudocount
         Added to every leaf or branch (alpha), any number above 0.
+    prior
+        ``"paper"`` (the default, ``None``) weighs a number of leaves by the number of trees that have it, so that the
+        choice among them is free; ``"calibrated"`` charges for it: noise then has one leaf.
     max_leaves
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
@@ -72,6 +78,7 @@ class SparseTree(DensityEstimator):
     unit = "leaves"
 
     pseudocount: float = 2
+    prior: Literal["paper", "calibrated"] | None = None
     max_leaves: int | None = 100
     search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
     depth: int | None = None
@@ -83,13 +90,15 @@ class SparseTree(DensityEstimator):
     random_state: Any = 0
 
     @abstractmethod
-    def belief(self) -> Posterior:
-        """What is believed, on any domain."""
+    def belief(self) -> TreePosterior:
+        """What is believed, on any domain, if the choice among splits is free."""
 
     def check_parameters(self) -> None:
         """Refuse invalid parameters before any row is read."""
         super().check_parameters()
         self.belief()
+        if self.prior is not None:
+            check_word("prior", self.prior, PRIORS)
         check_word("search", self.search, SEARCHES)
         check_word("cooling", self.cooling, COOLINGS)
         check_limit("depth", self.depth)
@@ -101,9 +110,9 @@ class SparseTree(DensityEstimator):
         check_start(self.warm_start_from, STARTS)
         check_seed(self.random_state)
 
-    def posterior(self, domain: Domain) -> Posterior:
+    def posterior(self, domain: Domain) -> TreePosterior:
         """What is believed before any row is seen."""
-        return self.belief()
+        return self.belief().calibrated(domain) if self.prior == "calibrated" else self.belief()
 
     def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearTrees[Self]:
         """The trees whose log posterior is within some nats of the best: the set of good models.
@@ -131,43 +140,51 @@ class SparseTree(DensityEstimator):
         return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
 
     def learn_fold(self, engine: MemoryEngine) -> Found:
-        """The best trees of all sizes, from a short search."""
-        problem = self._problem(engine)
-        if self.search == "greedy":
-            return self._grow(problem, [])
-        return self._anneal(problem, self._given_start(engine.domain), [], effort=FOLD_EFFORT)
+        """The best trees of all sizes, from a proof if one is quick to make, else from a short search."""
+        return self._all_sizes(self._problem(engine), self._given_start(engine.domain))
 
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
         """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""
         return found.structure if self.depth is None else self._prove(self._problem(engine), None, []).structure
 
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
-        """The best tree of every size; a proof is about one size, so the others are annealed from its tree."""
-        if found.archive and found.method != "exact":
+        """The best tree of every size; if a proof knows only some of them, the others are annealed from its tree."""
+        problem, tree = self._problem(engine), found.structure
+        if found.archive and (found.method != "exact" or len(found.archive) == sizes_kept(problem)):
             return found.archive
-        tree = found.structure
         assert isinstance(tree, Tree)
-        others = self._anneal(self._problem(engine), tree, [], effort=FOLD_EFFORT).archive
-        return {**others, tree.n_leaves: tree}
+        others = self._all_sizes(problem, tree).archive
+        return better_of(problem, {tree.n_leaves: tree, **found.archive}, others)
+
+    def _all_sizes(self, problem: AnyProblem, start: Tree | None) -> Found:
+        if self.search == "greedy":
+            return self._grow(problem, [])
+        if self.depth is None and self._proves(problem) and gives_every_size(problem):
+            found = self._search(problem, start, [])
+            if len(found.archive) == sizes_kept(problem):
+                return found
+        return self._anneal(problem, start, [], effort=FOLD_EFFORT)
 
     def _problem(self, engine: MemoryEngine) -> AnyProblem:
-        return Problem(engine, self.belief(), self.max_leaves)
+        return Problem(engine, self.posterior(engine.domain), self.max_leaves)
 
     def _search(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
         if self.search == "greedy":
             return self._grow(problem, watch)
         if self.search == "exact" or self.depth is not None:
             return self._prove(problem, start, watch)
-        if self.search == "auto" and (seconds := estimate(problem).seconds) <= self._seconds_for_a_proof:
-            warm = self._grow(problem, []).structure if seconds > AT_ONCE else None
+        if self._proves(problem):
+            warm = self._grow(problem, []).structure if estimate(problem).seconds > AT_ONCE else None
             search = Exact(warm if isinstance(warm, Tree) else None, anytime=True)
             return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
         return self._anneal(problem, start, watch)
 
-    @property
-    def _seconds_for_a_proof(self) -> float:
-        """How long a proof may take, by the estimate, to be tried: at most half of the time limit."""
-        return AUTO_SECONDS if self.time_limit is None else min(AUTO_SECONDS, self.time_limit / 2)
+    def _proves(self, problem: AnyProblem) -> bool:
+        """Whether to try a proof: if told so, or if the estimate says seconds, and at most half of the time limit."""
+        half = math.inf if self.time_limit is None else self.time_limit / 2
+        return self.search == "exact" or (
+            self.search == "auto" and estimate(problem).seconds <= min(AUTO_SECONDS, half)
+        )
 
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES:

@@ -15,7 +15,7 @@ from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
-from sparsedensity.report.search_summary import search_facts, search_in_words
+from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
@@ -149,6 +149,7 @@ def report_of(
         ("Data", f"{rows}, {words.counted(len(structure.domain), 'column', 'columns')}"),
         ("Log posterior", f"{search.log_posterior:,.2f}"),
         ("Search", search_in_words(search, structure)),
+        *calibrated_size(search, structure),
     )
     return Report(title, facts, leaves, structure, search_facts(search, structure, posterior), weight_name=weight_name)
 

@@ -20,7 +20,7 @@ def render(report: Report, *, width: int | None = None) -> str:
     expected = [[words.percent(leaf.probability)] if room >= ROOMY else [] for leaf in report.leaves]
     titles = ("leaf", "share", *(["expected"] if room >= ROOMY else []), "density", "volume", report.weight_name)
     rows = rows_of(report.lines, [_cells(leaf, more) for leaf, more in zip(report.leaves, expected, strict=True)])
-    facts = [f"{name}: {value}" for name, value in report.facts]
+    facts = [line for name, value in report.facts for line in _wrapped(f"{name}: {value}", room)]
     return "\n".join([report.title, *facts, "", *table(titles, rows, room)])
 
 

@@ -24,10 +24,12 @@ FIRST_BYTES = 1 << 10
 MOST_BYTES = 1 << 30
 
 Json = Any
+IF_KNOWN = ("r_hat", "calibrated_leaves")
+"""Entries about the search that not every model has."""
 SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
     "a text": dict.fromkeys(("method", "reason"), lambda value: isinstance(value, str)),
     "a number": dict.fromkeys(("log_posterior", "moves", "seconds"), is_number),
-    "a number or null": dict.fromkeys(("upper_bound", "r_hat"), lambda value: value is None or is_number(value)),
+    "a number or null": dict.fromkeys(("upper_bound", *IF_KNOWN), lambda value: value is None or is_number(value)),
     "true or false": {"proven": lambda value: isinstance(value, bool)},
     "true, false or null": {"limit_binds": lambda value: value is None or isinstance(value, bool)},
 }
@@ -89,7 +91,7 @@ def checked_search(search: dict[str, Json]) -> dict[str, Json]:
     """What a model file says about the search, if every entry is what it should be."""
     for kind, entries in SEARCH_KINDS.items():
         for name, is_sound in entries.items():
-            value = search.get(name) if name == "r_hat" else search[name]
+            value = search.get(name) if name in IF_KNOWN else search[name]
             if not is_sound(value):
                 raise DataError(f"its {name} is {in_short(value)}, not {kind}.")
     return search

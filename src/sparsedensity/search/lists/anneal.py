@@ -143,16 +143,18 @@ def tidied(problem: Problem[ListPosterior], antecedents: Antecedents, rules: Rul
     return ordered if problem.score(ordered) >= problem.score(rules) - SAME else rules
 
 
-def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents, best: Structure) -> bool:
-    """Whether a list is as long as it may be and one more rule would pay, at whatever place."""
+def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents, best: Structure) -> bool | None:
+    """Whether the limit binds: one more rule pays, at whatever place. If none does, longer lists may; not known."""
     assert isinstance(best, RuleList)
-    if best.n_leaves != problem.max_leaves or best.n_rules == sum(antecedents.counts):
+    if problem.max_leaves is None or problem.max_leaves > sum(antecedents.counts):
         return False
+    if best.n_leaves != problem.max_leaves:
+        return None
     task = task_of(problem.posterior, antecedents, best.n_rules + 1)
     chain = ListChain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
     chain.set(antecedents.numbers(best.rules))
     before = chain.log_posterior
-    return chain.insert() and chain.log_posterior > before + SAME
+    return (chain.insert() and chain.log_posterior > before + SAME) or None
 
 
 def _is_done_after_a_moment(work: Work) -> bool:
