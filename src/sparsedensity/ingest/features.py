@@ -183,8 +183,7 @@ def _warn_of_a_crowd(name: str, numbers: NDArray[Any], weights: Floats | None, e
     """Say if one of several bins of equal width holds nearly everything."""
     if len(edges) < 3 or edges[0] == edges[-1]:
         return
-    place = (numbers - edges[0]) * ((len(edges) - 1) / (edges[-1] - edges[0]))
-    counts = np.bincount(np.minimum(place.astype(np.int64), len(edges) - 2), weights)
+    counts = np.bincount(np.searchsorted(edges[1:-1], numbers, side="right"), weights)
     share = counts.max() / counts.sum()
     if share > CROWDED:
         warn(
