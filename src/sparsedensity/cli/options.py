@@ -60,6 +60,9 @@ class ModelOptions:
     density: Literal["mean", "empirical"] | None = given(
         "Probability of a leaf: posterior mean (never 0) or share of the rows."
     )
+    honest: float | None = given(
+        "Keep this share of the rows from the search and weigh the leaves with them alone: intervals and tests hold."
+    )
     expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).")
     expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
     feature_probability: float | None = given("Branch: the prior probability that a column is used at all (gamma).")

@@ -53,11 +53,12 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
 
     Each fold is searched once: the path and the scores are about the same folds.
     """
-    rows, density = read_rows(model, X, sample_weight), model.density_
+    rows, density, held = read_rows(model, X, sample_weight), model.density_, model.held_out_
     table = rows.table(model.domain_)
-    weights = leaf_values(density, table)
-    yield "weights", weights
-    unusualness, order = _ranked(density, table, weights)
+    values = leaf_values(density, table)
+    weighing = table if held is None else rows.weighing(held.divide(rows.weights).test).table(model.domain_)
+    yield "weights", values if held is None else leaf_values(density, weighing)
+    unusualness, order = _ranked(density, table, values)
     chosen = order[:MOST_RECORDS]
     chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
     yield "commonest", tuple(table.codes[order[-1]].tolist())

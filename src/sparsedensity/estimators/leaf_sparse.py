@@ -17,9 +17,10 @@ class LeafSparseTree(SparseTree):
     ----------
     expected_leaves
         How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
-    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from,
-    random_state
+    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
 

@@ -12,10 +12,10 @@ from typing import Any, Literal, Self
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearTrees
-from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
-from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
+from sparsedensity.estimators.paths import searched_rows
 from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves
@@ -41,7 +41,7 @@ STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseTree(DensityEstimator):
+class SparseTree(HonestEstimator):
     """The tree that a posterior likes best.
 
     Parameters
@@ -69,8 +69,8 @@ class SparseTree(DensityEstimator):
     warm_start_from
         A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
         second restart starts from the root.
-    random_state
-        The same number gives the same tree, whatever ``n_jobs`` is.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
     """
@@ -87,7 +87,6 @@ class SparseTree(DensityEstimator):
     cooling: Literal["geometric", "linear"] = "geometric"
     time_limit: float | None = None
     warm_start_from: Any = None
-    random_state: Any = 0
 
     @abstractmethod
     def belief(self) -> TreePosterior:
@@ -108,7 +107,6 @@ class SparseTree(DensityEstimator):
         check_whole("restarts", self.restarts)
         check_time(self.time_limit)
         check_start(self.warm_start_from, STARTS)
-        check_seed(self.random_state)
 
     def posterior(self, domain: Domain) -> TreePosterior:
         """What is believed before any row is seen."""
@@ -131,7 +129,7 @@ class SparseTree(DensityEstimator):
         [9, 10, 10, 10, 10]
         """
         self.check_parameters()
-        found = near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+        found = near_optimal(self._problem(searched_rows(self)), within, at_most, depth=self.depth)
         return NearTrees(self, found.listed, found.within, found.complete)
 
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:

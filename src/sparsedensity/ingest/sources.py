@@ -80,7 +80,9 @@ class Source:
 
 
 def open_source(X: Any) -> Source:
-    """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows."""
+    """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows, unless it is open."""
+    if isinstance(X, Source):
+        return X
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("Sparse data was passed, but dense data is required. Use X.toarray().")
     frame = _as_frame(X)

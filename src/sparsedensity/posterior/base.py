@@ -14,6 +14,7 @@ from sparsedensity.scalars import is_number
 from sparsedensity.table import Floats
 
 LONG_TABLE = 100_000
+TINY = np.finfo(np.float64).tiny
 SMALLEST = 1e-100
 """Beyond it, and beyond its inverse, the log gammas of sums are no numbers any more."""
 
@@ -99,4 +100,16 @@ def beta_intervals(weights: Floats, log_volumes: Floats, pseudocount: float, lev
     others = weights.sum() + real.sum() * pseudocount - own
     tail = (1 - level) / 2
     intervals[real] = np.stack([betaincinv(own, others, q) for q in (tail, 1 - tail)], axis=1)
+    return intervals
+
+
+def exact_intervals(weights: Floats, log_volumes: Floats, level: float = 0.95) -> Floats:
+    """Clopper-Pearson intervals of every leaf's probability: no prior, and coverage of at least the level."""
+    real = log_volumes > -np.inf
+    if real.sum() == 1:
+        return np.repeat(real.astype(np.float64)[:, None], 2, axis=1)
+    others, tail = weights.sum() - weights, (1 - level) / 2
+    low = np.where(weights > 0, betaincinv(np.maximum(weights, TINY), others + 1, tail), 0.0)
+    high = np.where(others > 0, betaincinv(weights + 1, np.maximum(others, TINY), 1 - tail), 1.0)
+    intervals: Floats = np.where(real[:, None], np.stack([low, high], axis=1), 0.0)
     return intervals
