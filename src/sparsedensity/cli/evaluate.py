@@ -26,7 +26,6 @@ from sparsedensity.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.evaluation import Evaluation, Method
-    from sparsedensity.report.standing import Score
 
 EXAMPLES = (
     "Examples: sparsedensity evaluate titanic · sparsedensity evaluate people.csv --weight count --max-leaves 12 · "
@@ -60,7 +59,6 @@ def command(
     from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
     from sparsedensity.report.made import signed
-    from sparsedensity.report.standing import standing
 
     check_outputs(data, keep, csv, svg)
     seed = 0 if options.random_state is None else options.random_state
@@ -89,9 +87,7 @@ def command(
     if json:
         write_json(_plain(found))
     elif not options.quiet:
-        number = len(found.of(model.title))
-        head = f"Held-out log-likelihood per row, {number} folds; higher is better"
-        say(f"{head}\n\n{found.to_text()}\n\n{standing(_scores(found))}")
+        say(_in_words(found))
 
 
 def _folds(table: Data, column: str | None, folds: int) -> tuple[Data, Any]:
@@ -132,11 +128,13 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
     return methods
 
 
-def _scores(found: Evaluation) -> list[Score]:
-    """What was held out, the model that was asked for first."""
-    from sparsedensity.report.standing import Score
+def _in_words(found: Evaluation) -> str:
+    """All methods as a table, and how the first, which was asked for, stands against the simplest."""
+    from sparsedensity.report.standing import Score, standing
 
-    return [Score(summary.method, summary.per_row, summary.error) for summary in found.summaries()]
+    head = f"Held-out log-likelihood per row, {len(found.of(found.methods[0]))} folds; higher is better"
+    scores = [Score(summary.method, summary.per_row, summary.error) for summary in found.summaries()]
+    return f"{head}\n\n{found.to_text()}\n\n{standing(scores)}"
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
