@@ -21,6 +21,23 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser: none of {
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
+NONE = "No internet service at this address"
+SERVICES = [
+    {
+        "Protection of the customer's devices while abroad": value if i % 9 else NONE,
+        "Backup": NONE if i % 9 == 0 else ("Yes", "No")[i % 7 < 2],
+        "noise": str(i % 3),
+    }
+    for i in range(700)
+    for value in [("Yes", "No", "Sometimes")[i % 5 % 3]]
+]
+
+
+def services():
+    """A model of long names and values that are the same for most of their length."""
+    return GreedyTree(max_leaves=4).fit(SERVICES)
+
+
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as driver:
@@ -38,6 +55,7 @@ def pages(tmp_path_factory, titanic, people):
         "large": GreedyTree().fit(large).to_html(None, large, cv=None),
         "histogram": Histogram().fit(people).to_html(None, people, cv=None),
         "rules": html.render(rules_report()),
+        "services": services().to_html(None, SERVICES, cv=2),
         "compare": titanic.compare(people.head(900), source="the first").to_html(),
         "hostile": hostile_model().to_html(None, hostile_rows(), cv=None, source="<script>alert(3)</script>"),
     }
@@ -154,8 +172,40 @@ def test_choosing_a_leaf_tells_what_it_holds(visit):
     shown(page).locator('.sd-spot[data-leaf="6"] text').first.click()
     text = page.locator("#leaf").inner_text()
     assert "Leaf 6: class is 1st or crew and age is child" in text
-    assert "0.361 %" in text
+    assert "0.273 % of all records (0.361 % expected)" in text
     assert "83.3 %" in text
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", ["titanic", "large"])
+def test_the_card_of_a_leaf_opens_in_view_and_leaves_the_leaf_in_view(visit, name, size):
+    page = visit(name, size)
+    for leaf in (shown(page).locator(".sd-spot[data-leaf]:visible").nth(n) for n in (0, -1)):
+        leaf.locator("text").first.click()
+        card, row = page.locator("#leaf").bounding_box(), leaf.locator("text").first.bounding_box()
+        assert card["y"] >= 0
+        assert card["y"] + card["height"] <= size[1] + 1
+        assert 0 <= row["y"] <= size[1] - row["height"]
+        assert row["y"] + row["height"] <= card["y"] + 1 or row["y"] >= card["y"] + card["height"]
+    page.get_by_role("button", name="Close").click()
+    assert page.locator("#leaf").is_hidden()
+
+
+@pytest.mark.parametrize("name", ["titanic", "services", "rules"])
+def test_no_table_is_wider_than_a_phone(visit, name):
+    page = visit(name, PHONE)
+    widths = page.locator(".scroll:has(table)").evaluate_all("all => all.map(e => [e.scrollWidth, e.clientWidth])")
+    assert widths
+    assert all(inside <= outside for inside, outside in widths)
+
+
+def test_is_and_is_not_look_different_on_a_phone(visit):
+    page = visit("services", PHONE)
+    labels = [
+        " ".join(spot.locator(":scope > text").all_text_contents()) for spot in shown(page).locator(".sd-spot").all()
+    ]
+    assert any(" is not " in label for label in labels)
+    assert len(set(labels)) == len(labels)
 
 
 def test_the_keyboard_does_all_that_the_mouse_does(visit):
@@ -198,13 +248,62 @@ def test_the_form_answers_like_the_model_for_every_record(visit, name, people, t
             assert f"{words.sayable(explained.change.gain)} times as common" in answer
 
 
+def test_the_form_asks_for_used_columns_first_and_begins_with_the_commonest_record(visit):
+    page = visit("services")
+    assert page.locator("#form label:visible select").count() == 2
+    assert page.locator("#form summary").inner_text() == "1 more column, which the model does not look at"
+    assert "Among the most common records" in page.locator("#answer").inner_text()
+    page.locator("#form summary").click()
+    assert page.locator("#form label:visible select").count() == 3
+
+
+def test_a_row_can_be_pasted_with_or_without_its_header(visit):
+    page = visit("titanic")
+    values = "Array.from(document.querySelectorAll('#form select')).map(e => e.selectedOptions[0].textContent)"
+    row, said = page.locator("#row"), page.locator("#pasted")
+    row.fill("3rd,female,child")
+    assert page.evaluate(values) == ["3rd", "female", "child"]
+    assert "Leaf 8:" in page.locator("#answer").inner_text()
+    row.fill('age;"class";name;sex\nadult;"crew";"Smith; John";MALE\n')
+    assert page.evaluate(values) == ["crew", "male", "adult"]
+    row.fill("2nd\tmale\tgrown-up")
+    assert page.evaluate(values) == ["2nd", "male", "adult"]
+    assert said.inner_text() == "age has no value grown-up and stays as it was."
+    row.fill("1st,male")
+    assert said.inner_text().startswith("The row needs 3 values")
+    row.fill("class,sex\n1st,female")
+    assert said.inner_text() == "age is not in the row and stays as it was."
+    row.fill("")
+    assert said.is_hidden()
+
+
+def test_a_pasted_number_goes_into_its_field(visit):
+    page = visit("rules")
+    page.locator("#row").fill("2nd;female;15,5")
+    assert page.locator("#form input").input_value() == "15.5"
+    page.locator("#row").fill("2nd;female;dear")
+    assert page.locator("#pasted").inner_text() == "fare must be a number, not dear."
+
+
+@pytest.mark.parametrize("mark", ["data-jp-theme-light='true'", "data-jp-theme-light='false'", "class='vscode-dark'"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_picture_in_a_notebook_is_as_light_as_the_notebook(browser, titanic, mark, scheme):
+    page = browser.new_page(color_scheme=scheme)
+    page.set_content(f"<body {mark}>{titanic._repr_html_()}</body>")
+    paper = page.evaluate("getComputedStyle(document.querySelector('.sd-paper')).fill")
+    assert (sum(_rgb(paper)) > 384) == ("true" in mark)
+    page.close()
+
+
 def test_the_form_of_a_list_takes_numbers_and_says_what_is_outside(visit):
     page = visit("rules")
     number = page.locator("#form input")
+    page.locator("#form select").nth(0).select_option(label="1st")
+    page.locator("#form select").nth(1).select_option(label="female")
     number.fill("15")
-    assert "Leaf 1: rule 1 does not apply and fare is 10 to 50" in page.locator("#answer").inner_text()
+    assert "Leaf 1: fare is 10 to 50 and none of the rules above" in page.locator("#answer").inner_text()
     number.fill("100")
-    assert "sex is female and fare is 50 to 100" in page.locator("#answer").inner_text()
+    assert "sex is female and fare is 50 to 100 and none of the rules above" in page.locator("#answer").inner_text()
     number.fill("101")
     assert "Outside the domain: fare must be a number from 0 to 100" in page.locator("#answer").inner_text()
 

@@ -40,7 +40,8 @@ def test_each_is_a_fitted_model_with_its_own_score(near, name, people):
 def test_what_they_share_is_counted_model_by_model(near, name):
     found, models = near[name].agreement, list(near[name])
     last = [len(each.leaves_) - (name == "list") for each in models]
-    texts = Counter(str(leaf) for each, end in zip(models, last, strict=True) for leaf in each.leaves_[:end])
+    leaves = [leaf for each, end in zip(models, last, strict=True) for leaf in each.leaves_[:end]]
+    texts = Counter(" and ".join(map(str, leaf.conditions)) for leaf in leaves)
     assert {part.text: part.models for part in found.parts} == dict(texts)
     assert {part.text for part in found.shared} == {text for text, count in texts.items() if count == len(models)}
     assert len(found.shared) + len(found.differing) == len(texts)

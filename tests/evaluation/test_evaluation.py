@@ -92,6 +92,7 @@ def test_the_page_and_the_evaluation_say_the_same(people):
     model = GreedyTree().fit(people)
     scores = gather(model, people, cv=4).scores
     methods = {"a": Method(GreedyTree()), "b": Method(Histogram()), "c": Method(IndependentColumns())}
+    methods["d"] = Method(GreedyTree(max_leaves=1))
     for score, summary in zip(scores, evaluate(people, methods, CrossValidation(4)).summaries(), strict=True):
         assert (summary.per_row, summary.error) == pytest.approx((score.held_out, score.error))
 

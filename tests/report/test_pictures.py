@@ -17,7 +17,7 @@ from sparsedensity.report.layout import Drawing
 from sparsedensity.report.made import signed
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Curve, Stroke, Text
-from sparsedensity.report.style import Style, shortened, text_width, wrapped
+from sparsedensity.report.style import Style, condition_lines, shortened, text_width, wrapped
 from sparsedensity.structures import Tree
 from tests.draw_list import rules_on
 from tests.report.models import hostile_model, report_of, rules_report, tree_report
@@ -50,7 +50,7 @@ def test_every_branch_holds_what_its_children_hold(report):
     for i, spot in enumerate(picture.spots):
         if picture.children[i]:
             assert spot.share == pytest.approx(sum(picture.spots[c].share for c in picture.children[i]))
-    assert picture.spots[0].share == pytest.approx(sum(leaf.probability for leaf in report.leaves))
+    assert picture.spots[0].share == pytest.approx(sum(leaf.share for leaf in report.leaves)) == 1
 
 
 @given(reports(), st.booleans())
@@ -91,7 +91,7 @@ def test_the_width_of_a_branch_is_its_share_and_its_colour_its_density(titanic):
     by_leaf = {drawing.picture.spots[g.spot].leaf: g for g in drawing.groups}
     dense, rare = by_leaf[5].branch[0], by_leaf[6].branch[0]
     assert (dense.colour, rare.colour) == ("shade6", "shade0")
-    assert dense.width / by_leaf[4].branch[0].width == pytest.approx(0.3894 / 0.2091, rel=1e-3)
+    assert dense.width / by_leaf[4].branch[0].width == pytest.approx(862 / 462)
 
 
 def test_the_interval_of_the_density_is_that_of_the_probability_over_the_volume(titanic):
@@ -177,6 +177,22 @@ def test_a_notebook_shows_the_picture_once_the_model_is_fitted(titanic):
     assert "sd-picture" in titanic._repr_html_()
     assert "sd-picture" in titanic._repr_mimebundle_()["text/html"]
     assert "sd-picture" not in GreedyTree()._repr_html_()
+
+
+def test_a_notebook_and_not_the_system_decides_on_light_or_dark(titanic):
+    shown = titanic._repr_html_()
+    light, dark = shown.index(".sd-notebook .sd-picture{--sd-paper:#ffffff"), shown.index("body.vscode-dark")
+    assert light < dark < shown.index("--sd-paper:#161b21")
+
+
+@given(st.text("ab ", min_size=1, max_size=60), st.booleans(), st.floats(60, 200), st.integers(2, 4))
+def test_what_a_condition_denies_is_never_cut(subject, denies, room, lines):
+    subject = subject.strip() or "a"
+    text = f"{subject} is {'not ' * denies}one of very many values that nobody can read here"
+    found = condition_lines(text, subject, room, 12, lines)
+    assert len(found) <= lines
+    assert (" is not " in " " + " ".join(found)) == denies
+    assert all(text_width(line, 12) <= room for line in found)
 
 
 def test_a_picture_is_written_to_a_file(titanic, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets, load
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
+from sparsedensity.estimators.answers import encode_rows
+from sparsedensity.ingest import open_source
 from sparsedensity.ingest.batches import read_batches
 from sparsedensity.report import from_file
 from tests.report.models import hostile_model, hostile_rows
@@ -53,17 +56,27 @@ def test_explain_prints_a_card_a_row(model, tmp_path):
     done = run("explain", model, tmp_path / "rows.csv", "--width", "80")
     assert done.returncode == 0
     assert done.stdout == (
-        "Row 0: class 1st, sex female, age child\n"
+        "Row 0 (line 2 in the file): class 1st, sex female, age child\n"
         "  rarer than 99.6 % of expected records\n"
-        "  leaf 6: age is child, then class is 1st or crew\n"
-        "  0.361 % of all records, density 0.000901\n"
+        "  leaf 6: age is child and class is 1st or crew\n"
+        "  0.273 % of all records (0.361 % expected), density 0.000901\n"
         "  with age adult it would be 77.8 times as common\n"
         "\n"
-        "Row 1: class crew, sex male, age adult\n"
+        "Row 1 (line 3 in the file): class crew, sex male, age adult\n"
         "  among the most common records\n"
-        "  leaf 5: age is adult, then sex is male, then class is crew\n"
-        "  38.9 % of all records, density 0.389\n"
+        "  leaf 5: age is adult and sex is male and class is crew\n"
+        "  39.2 % of all records (38.9 % expected), density 0.389\n"
     )
+
+
+def test_a_row_goes_by_its_line_only_if_every_row_is_one(model, tmp_path):
+    def first_words(text):
+        (tmp_path / "t.csv").write_bytes(text)
+        return run("explain", model, tmp_path / "t.csv").stdout.partition(":")[0]
+
+    assert first_words(b"class,sex,age\r\ncrew,male,adult") == "Row 0 (line 2 in the file)"
+    assert first_words(b'class,sex,age,note\ncrew,male,adult,"two\nlines"\n') == "Row 0"
+    assert run("explain", model, "-", stdin="class,sex,age\ncrew,male,adult\n").stdout.startswith("Row 0:")
 
 
 def test_explain_speaks_json_and_reads_standard_input(model):
@@ -189,14 +202,21 @@ def test_compare_with_an_honest_model_has_a_test(tmp_path):
 def test_evaluate_puts_the_model_beside_the_baselines():
     shown = run("evaluate", "titanic", "--cv", "3", "--max-leaves", "4").stdout.splitlines()
     assert shown[0] == "Held-out log-likelihood per row, 3 folds; higher is better"
-    assert [line.split("  ")[0] for line in shown[3:]] == [
+    assert [line.split("  ")[0] for line in shown[3:-2]] == [
         "Leaf-sparse density tree", "DET for categories", "Full histogram", "Independent columns", "Chow-Liu tree",
+        "One leaf",
     ]  # fmt: skip
+    assert re.fullmatch(
+        r"Held out, the model gives new records [\d.]+ times the density that independent columns do and [\d.]+ times "
+        r"the density that one leaf does. The full histogram describes this table better: it gives new records [\d.]+ "
+        r"times the density that the model does. Consider more leaves or a larger limit.",
+        shown[-1],
+    )
     assert sum(line.endswith("best") for line in shown) == 1
     assert shown[3].split()[3] == shown[4].split()[3] == "4"
     answer = json.loads(run("evaluate", "titanic", "--cv", "3", "--json").stdout)
     assert answer[0]["held_out_per_row"] > answer[3]["held_out_per_row"]
-    assert [len(method["folds"]) for method in answer] == [3] * 5
+    assert [len(method["folds"]) for method in answer] == [3] * 6
 
 
 def test_evaluate_chooses_from_a_grid_and_writes_what_it_found(tmp_path):
@@ -208,7 +228,7 @@ def test_evaluate_chooses_from_a_grid_and_writes_what_it_found(tmp_path):
     first = pl.read_csv(table).row(0, named=True)
     assert json.loads(first["parameters"]).keys() == {"expected_leaves", "max_leaf"}
     assert picture.read_text(encoding="utf-8").startswith("<svg")
-    assert len(kept.read_text(encoding="utf-8").splitlines()) == 11
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 13
     assert run(*arguments, *grid).stdout == shown.stdout
     assert "with other parameters" in run(*arguments, "--grid", "expected_leaves=2,9").stderr
     assert "with a parameter of the model" in run(*arguments, "--grid", "leaves=2").stderr
@@ -231,7 +251,7 @@ def test_evaluate_reads_the_table_as_it_is_told(tmp_path):
 def test_evaluate_divides_the_rows_by_the_seed_whatever_the_model():
     arguments = ["evaluate", "titanic", "--method", "greedy", "--cv", "2", "--json"]
     scores = [
-        [method["held_out_per_row"] for method in json.loads(run(*arguments, *seed).stdout)]
+        [m["held_out_per_row"] for m in json.loads(run(*arguments, *seed).stdout) if m["model"] != "One leaf"]
         for seed in ([], ["--seed", "0"], ["--seed", "1"])
     ]
     assert scores[0] == scores[1]
@@ -244,7 +264,7 @@ def test_evaluate_measures_the_histogram_that_was_asked_for():
     asked = json.loads(run(*arguments, "--pseudocount", "50").stdout)
     plain = json.loads(run(*arguments).stdout)
     assert [method["model"] for method in asked] == [
-        "Full histogram", "DET for categories", "Independent columns", "Chow-Liu tree",
+        "Full histogram", "DET for categories", "Independent columns", "Chow-Liu tree", "One leaf",
     ]  # fmt: skip
     assert asked[0]["held_out_per_row"] < plain[0]["held_out_per_row"]
 
@@ -259,14 +279,19 @@ def test_report_writes_a_page_and_says_so_beside_the_answer(tmp_path):
     assert run("report", "titanic", "-o", tmp_path / "no" / "r.html", "--cv", "0").returncode == 1
 
 
-def test_the_top_rows_are_those_a_full_scoring_ranks_first(mixed):
+def test_the_top_rows_are_those_a_full_scoring_ranks_first_and_the_rarest_within_a_leaf_break_ties(mixed):
     fitted, table, folder = mixed
-    unusual, logs = fitted.unusualness(table), fitted.score_samples(table)
-    order = sorted(range(len(table)), key=lambda row: (-unusual[row], logs[row], row))[:15]
+    unusual, leaves = fitted.unusualness(table), fitted.apply(table)
+    codes = encode_rows(fitted, open_source(table)).codes
+    members = {leaf: codes[leaves == leaf] for leaf in set(leaves.tolist())}
+    within = [sum(np.log((members[leaf] == row).mean(axis=0))) for leaf, row in zip(leaves, codes, strict=True)]
+    order = sorted(range(len(table)), key=lambda row: (-unusual[row], round(within[row], 9), row))[:15]
+    tie = unusual == unusual[order[-1]]
     for name in ("t.csv", "semicolon.tsv", "t.parquet"):
         top = most_unusual(fitted, str(folder / name), 15)
         assert top.numbers == order
         assert top.total == 5000
+        assert top.tied == tie.sum() > tie[order].sum()
         assert fitted.apply(top.rows).tolist() == fitted.apply(table[order]).tolist()
 
 
@@ -288,15 +313,15 @@ def test_a_value_that_is_no_number_is_named(mixed, tmp_path):
 def test_score_top_gives_reasons_as_cards_json_or_table(model, tmp_path):
     done = run("score", model, "titanic", "--top", "3")
     assert done.stdout.count("rarer than 99.6 %") == 3
-    assert done.stderr == "the 3 most unusual of 2,201 rows\n"
+    assert done.stderr == "the 3 most unusual of 2,201 rows; 6 rows tie; these are the rarest within their leaf\n"
     answer = json.loads(run("score", model, "titanic", "--top", "2", "--json").stdout)
-    assert [one["row"] for one in answer] == [175, 176]
+    assert [one["row"] for one in answer] == [324, 175]  # the only girl among the children of the first class
     run("score", model, "titanic", "--top", "4", "-o", tmp_path / "top.csv")
     written = pl.read_csv(tmp_path / "top.csv")
     assert written.columns == ["class", "sex", "age", "row", "leaf", "log_density", "unusualness", "reason", "change"]
     (tmp_path / "odd.csv").write_text("class,sex,age\ncrew,male,adult\nstowaway,male,adult\n")
     done = run("score", model, tmp_path / "odd.csv", "--top", "1")
-    assert "Row 1: class stowaway" in done.stdout
+    assert "Row 1 (line 3 in the file): class stowaway" in done.stdout
     assert "1 lie outside the domain" in done.stderr
     assert "warning" not in done.stderr
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,6 +83,14 @@ def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | 
     if extra:
         note(f"columns that the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
+
+
+def row_names(data: str, numbers: Sequence[int], total: int) -> list[str]:
+    """What to call rows of a table of so many: with their line in the file, if every row is a line of text."""
+    from sparsedensity.ingest.files import one_line_per_row
+
+    lines = one_line_per_row(data, total)
+    return [f"Row {number} (line {number + 2} in the file)" if lines else f"Row {number}" for number in numbers]
 
 
 def load_model(path: Path) -> DensityEstimator:

@@ -54,7 +54,7 @@ def command(
     *,
     options: ModelOptions,
 ) -> None:
-    """Cross-validate a model beside DET, the full histogram, independent columns and a Chow-Liu tree."""
+    """Cross-validate a model beside DET, the full histogram, one leaf, independent columns and a Chow-Liu tree."""
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
@@ -87,8 +87,7 @@ def command(
     if json:
         write_json(_plain(found))
     elif not options.quiet:
-        number = len(found.of(model.title))
-        say(f"Held-out log-likelihood per row, {number} folds; higher is better\n\n{found.to_text()}")
+        say(_in_words(found))
 
 
 def _folds(table: Data, column: str | None, folds: int) -> tuple[Data, Any]:
@@ -111,12 +110,14 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
     """
     from sparsedensity.estimators import GreedyTree, Histogram
     from sparsedensity.evaluation import Method, MlpackTree, reference_methods
+    from sparsedensity.report.standing import ONE_LEAF
 
     limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
     others = {
         "DET for categories": Method(GreedyTree("ise", **limit)),
         Histogram.title: Method(Histogram()),
         **reference_methods(),
+        ONE_LEAF: Method(GreedyTree(max_leaves=1)),
         **({"mlpack's DET": Method(MlpackTree())} if mlpack else {}),
     }
     asked = {model.title: Method(model, grid)}
@@ -125,6 +126,15 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
         if "random_state" in method.estimator.get_params(deep=False):
             method.estimator.set_params(random_state=seed)
     return methods
+
+
+def _in_words(found: Evaluation) -> str:
+    """All methods as a table, and how the first, which was asked for, stands against the simplest."""
+    from sparsedensity.report.standing import Score, standing
+
+    head = f"Held-out log-likelihood per row, {len(found.of(found.methods[0]))} folds; higher is better"
+    scores = [Score(summary.method, summary.per_row, summary.error) for summary in found.summaries()]
+    return f"{head}\n\n{found.to_text()}\n\n{standing(scores)}"
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import load_model, read_rows, say, write_json
+from sparsedensity.cli.data import load_model, read_rows, row_names, say, write_json
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -31,8 +32,10 @@ def command(
     """Explain every row: its path in words, how unusual it is, and the one change that would make it most ordinary."""
     fitted = load_model(model)
     table = read_rows(data, fitted.domain_).frame
+    names = row_names(data, range(table.height), table.height)
     table = table if rows is None else table.head(rows)
-    show_cards(fitted.explain(table), table, width, json)
+    explained = [replace(e, name=name) for e, name in zip(fitted.explain(table), names, strict=False)]
+    show_cards(explained, table, width, json)
 
 
 def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | None, json: bool) -> None:

@@ -15,6 +15,7 @@ from sparsedensity.cli.data import (
     load_model,
     note,
     read_rows,
+    row_names,
     working,
     write_json,
     write_table,
@@ -79,10 +80,13 @@ def _show_top(
     import polars as pl
 
     with working(f"reading {data}"):
-        rows, numbers, total, outside = most_unusual(fitted, data, top)
+        rows, numbers, total, outside, tied = most_unusual(fitted, data, top)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        explained = [replace(e, row=number) for e, number in zip(fitted.explain(rows), numbers, strict=True)]
+        explained = [
+            replace(e, row=number, name=name)
+            for e, number, name in zip(fitted.explain(rows), numbers, row_names(data, numbers, total), strict=True)
+        ]
     if output is None:
         show_cards(explained, rows, None, json)
     else:
@@ -94,4 +98,5 @@ def _show_top(
     note(
         f"the {len(numbers):,} most unusual of {total:,} rows"
         + (f"; {outside:,} lie outside the domain" * bool(outside))
+        + (f"; {tied:,} rows tie; these are the rarest within their leaf" * bool(tied))
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,9 +11,12 @@ from sparsedensity.cli.data import known_columns
 from sparsedensity.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.table import Codes, Floats
 
 
 class Top(NamedTuple):
@@ -24,6 +27,8 @@ class Top(NamedTuple):
     """Which rows of the table they are, counted from 0."""
     total: int
     outside: int
+    tied: int
+    """How many rows are as unusual as the last of these, if they are not all here."""
 
 
 def scores_of(model: DensityEstimator, rows: pl.DataFrame) -> pl.DataFrame:
@@ -38,35 +43,111 @@ def scores_of(model: DensityEstimator, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def most_unusual(model: DensityEstimator, data: str, top: int) -> Top:
-    """Read a table part by part and keep the most unusual rows; of equals the least dense, then the first."""
+    """Read a table part by part, twice: first what its leaves hold, then its most unusual rows.
+
+    Of a tie the rarest within their leaf are kept, then the first.
+    """
     import polars as pl
 
-    order, downwards = ["\0unusualness", "\0log_density", "\0number"], [True, False, False]
+    order, downwards = ["\0unusualness", "\0within", "\0number"], [True, False, False]
+    parts = _parts(model, data)
+    held = _held(model, parts())
     kept: pl.DataFrame | None = None
-    total = outside = 0
-    for batch in _batches(model, data):
-        with warnings.catch_warnings():  # that some lie outside the domain is said once, at the end
-            warnings.simplefilter("ignore", DataWarning)
-            scores = scores_of(model, batch).select(
-                pl.all().name.prefix("\0"), pl.int_range(total, total + pl.len()).alias("\0number")
-            )
+    total = 0
+    for batch in parts():
+        scores = _scored(model, batch, held).with_columns(pl.int_range(total, total + pl.len()).alias("\0number"))
         best = scores.sort(order, descending=downwards).head(top)
         scored = batch[best["\0number"] - total].hstack(best)
         both = scored if kept is None else pl.concat([kept, scored], how="vertical_relaxed")
-        kept = both.sort(order, descending=downwards).head(top)
-        total, outside = total + batch.height, outside + int((scores["\0leaf"] < 0).sum())
+        kept, total = both.sort(order, descending=downwards).head(top), total + batch.height
     if kept is None:
         raise DataError(f"{data} has no rows.")
-    return Top(kept.select(model.domain_.names), kept["\0number"].to_list(), total, outside)
+    outside = total - int(held.rows.sum())
+    rows, numbers = kept.select(model.domain_.names), kept["\0number"].to_list()
+    return Top(rows, numbers, total, outside, _tied(model, kept, held))
 
 
-def _batches(model: DensityEstimator, data: str) -> Iterator[pl.DataFrame]:
+class Held(NamedTuple):
+    """What the leaves of a model hold of a table."""
+
+    rows: Floats
+    """How many rows each leaf has."""
+    values: Floats | None
+    """How many of them have each value; ``None`` if that is too much to count."""
+
+
+def _held(model: DensityEstimator, parts: Iterator[pl.DataFrame]) -> Held:
+    import numpy as np
+
+    from sparsedensity.estimators.evidence import leaf_values
+    from sparsedensity.table import Table
+
+    rows, values = np.zeros(len(model.density_.weights)), None
+    for batch in parts:
+        leaves, codes = _encoded(model, batch)
+        inside = leaves >= 0
+        rows += np.bincount(leaves[inside], minlength=len(rows))
+        found = leaf_values(model.density_, Table.of(model.domain_, codes[inside], np.ones(int(inside.sum()))))
+        if found is not None:
+            values = found if values is None else values + found
+    return Held(rows, values)
+
+
+def _scored(model: DensityEstimator, batch: pl.DataFrame, held: Held) -> pl.DataFrame:
+    """How unusual every row is, and how common within its leaf."""
+    import numpy as np
+    import polars as pl
+
+    from sparsedensity.density.within import log_shares
+
+    leaves, codes = _encoded(model, batch)
+    inside = leaves >= 0
+    within = np.zeros(len(leaves))
+    if held.values is not None:
+        within[inside] = log_shares(model.domain_, held.values, leaves[inside], codes[inside]).round(9)
+    unusual = np.where(inside, model.density_.unusualness[leaves], 1.0)
+    return pl.DataFrame({"\0leaf": leaves, "\0unusualness": unusual, "\0within": within})
+
+
+def _encoded(model: DensityEstimator, batch: pl.DataFrame) -> tuple[NDArray[np.int64], Codes]:
+    """The leaf of every row, -1 outside the domain, and its codes."""
+    from sparsedensity.estimators.answers import encode_rows
+    from sparsedensity.estimators.parameters import jobs_of
+    from sparsedensity.ingest import open_source
+
+    with warnings.catch_warnings():  # that some lie outside the domain is said once, at the end
+        warnings.simplefilter("ignore", DataWarning)
+        encoded = encode_rows(model, open_source(batch))
+    leaves = model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))
+    leaves[encoded.outside] = -1
+    return leaves, encoded.codes
+
+
+def _tied(model: DensityEstimator, kept: pl.DataFrame, held: Held) -> int:
+    """How many rows are as unusual as the last one kept, if they are not all kept; those outside the domain apart."""
+    last = kept[-1]
+    if last["\0leaf"][0] < 0:
+        return 0
+    rows = int(held.rows[model.density_.unusualness == last["\0unusualness"][0]].sum())
+    shown = kept.filter((kept["\0unusualness"] == last["\0unusualness"][0]) & (kept["\0leaf"] >= 0)).height
+    return rows if rows > shown else 0
+
+
+def _parts(model: DensityEstimator, data: str) -> Callable[[], Iterator[pl.DataFrame]]:
+    """The columns that a model knows, part by part, to be read more than once."""
     from sparsedensity import datasets
     from sparsedensity.ingest.batches import read_batches
 
     bundled = data in datasets.NAMES and not Path(data).exists()
-    parts = iter([datasets.load(data)]) if bundled else read_batches(data, model.domain_)
-    for i, batch in enumerate(parts):
-        if i == 0:
-            known_columns(batch, data, model.domain_)
-        yield batch.select(model.domain_.names)
+    once = [datasets.load(data)] if bundled else list(read_batches(data, model.domain_)) if data == "-" else None
+    checked = False
+
+    def read() -> Iterator[pl.DataFrame]:
+        nonlocal checked
+        for batch in read_batches(data, model.domain_) if once is None else once:
+            if not checked:
+                known_columns(batch, data, model.domain_)
+            checked = True
+            yield batch.select(model.domain_.names)
+
+    return read

@@ -385,6 +385,6 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def _html_repr(self) -> str:
         """What a notebook shows: the picture of a fitted model, scikit-learn's diagram of one that is not."""
         if hasattr(self, "density_"):
-            return f'<div style="overflow:auto;max-height:45rem">{self.to_svg()}</div>'
+            return svg.in_notebook(self.to_svg())
         diagram: str = super()._html_repr()
         return diagram

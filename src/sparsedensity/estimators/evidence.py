@@ -6,21 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsedensity.density import Density
-from sparsedensity.density.forest import independent
+from sparsedensity.density.within import log_shares
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.answers import Rows, open_rows, read_rows
+from sparsedensity.estimators.baselines import summarised
 from sparsedensity.estimators.explaining import explain_codes
-from sparsedensity.estimators.folds import standard_error
-from sparsedensity.estimators.paths import learn_folds, path_on, per_row
+from sparsedensity.estimators.paths import learn_folds, path_on
 from sparsedensity.ingest import Source
-from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
-from sparsedensity.report.evidence import Evidence, Record, Score
-from sparsedensity.structures import Cells
+from sparsedensity.report.evidence import Evidence, Record
 from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
@@ -54,46 +53,44 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
 
     Each fold is searched once: the path and the scores are about the same folds.
     """
-    rows = read_rows(model, X, sample_weight)
-    held = model.held_out_
-    weighing = rows if held is None else rows.weighing(held.divide(rows.weights).test)
-    yield "weights", _counts(model.density_, weighing)
-    yield "records", _unusual(model.density_, open_rows(model, X), rows)
-    by_size, scores = [], []
-    for fold in () if cv is None else learn_folds(model, rows, cv):
-        by_size.append(fold.by_size())
-        scores.append({model.title: fold.score(), **_baselines(fold.train, fold.test)})
-    yield "folds", cv or 0
-    yield "scores", _summarised(scores)
-    if model.unit is not None and model.found_.archive:
-        yield "path", path_on(model, rows, by_size)
-
-
-def _baselines(train: Table, test: Table) -> dict[str, float]:
-    """The scores of the full histogram and of columns that are independent of each other."""
-    cells, weights = Cells(train.domain, train.codes), np.append(train.weights, 0.0)
-    histogram = Density(cells, weights, FullHistogram().log_probabilities(cells, weights))
-    columns = independent(train).log_densities(test.codes)
-    return {
-        "Full histogram": per_row(histogram, test),
-        "Independent columns": float(test.weights @ columns / test.n),
-    }
-
-
-def _summarised(scores: list[dict[str, float]]) -> tuple[Score, ...]:
-    """The mean and the standard error of every score over the folds."""
-    each = {name: [fold[name] for fold in scores] for name in (scores[0] if scores else ())}
-    return tuple(Score(name, float(np.mean(values)), standard_error(values)) for name, values in each.items())
-
-
-def _unusual(density: Density, source: Source, rows: Rows) -> tuple[Record, ...]:
-    """The most unusual records, each once: of equals first those that occur least."""
-    table = rows.table(density.structure.domain)
-    unusualness = density.unusualness[density.leaf_numbers(table.codes)]
-    chosen = np.lexsort([table.weights, -unusualness])[:MOST_RECORDS]
+    rows, density, held = read_rows(model, X, sample_weight), model.density_, model.held_out_
+    table = rows.table(model.domain_)
+    values = leaf_values(density, table)
+    weighing = table if held is None else rows.weighing(held.divide(rows.weights).test).table(model.domain_)
+    yield "weights", values if held is None else leaf_values(density, weighing)
+    unusualness, order = _ranked(density, table, values)
+    chosen = order[:MOST_RECORDS]
     chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
+    yield "commonest", tuple(table.codes[order[-1]].tolist())
+    yield "tied", _tied(unusualness, table, chosen)
+    yield "records", _records(density, open_rows(model, X), rows, table, chosen)
+    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
+    yield "folds", cv or 0
+    yield "scores", summarised([scores for _, scores in folds])
+    if model.unit is not None and model.found_.archive:
+        yield "path", path_on(model, rows, [by_size for by_size, _ in folds])
+
+
+def _ranked(density: Density, table: Table, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:
+    """How unusual records are, and their order: the most unusual first, of a tie the rarest within its leaf."""
+    leaves = density.leaf_numbers(table.codes)
+    unusualness = density.unusualness[leaves]
+    within = np.zeros(len(table)) if weights is None else log_shares(table.domain, weights, leaves, table.codes)
+    return unusualness, np.lexsort([table.weights, within.round(9), -unusualness])
+
+
+def _tied(unusualness: Floats, table: Table, chosen: NDArray[np.intp]) -> float:
+    """The weight of the records that are as unusual as the last of some, if there are more than these."""
+    tie = unusualness == unusualness[chosen[-1]]
+    return float(table.weights[tie].sum()) if tie.sum() > tie[chosen].sum() else 0.0
+
+
+def _records(
+    density: Density, source: Source, rows: Rows, table: Table, chosen: NDArray[np.intp]
+) -> tuple[Record, ...]:
+    """Records in words, with why they are as unusual as they are."""
     first = np.array([int(np.argmax((rows.codes == table.codes[i]).all(axis=1))) for i in chosen])
-    explained = explain_codes(density, rows.codes[first], rows.numbers[first])
+    explained = explain_codes(density, rows.codes[first], source, rows.numbers[first])
     records = _in_words(source, density.structure.domain, rows.numbers[first].tolist())
     return tuple(
         Record(record, explanation, float(table.weights[i]))
@@ -110,9 +107,9 @@ def _in_words(source: Source, domain: Domain, rows: list[int]) -> list[tuple[tup
     return [tuple(pairs) for pairs in zip(*by_column, strict=True)]
 
 
-def _counts(density: Density, rows: Rows) -> Floats | None:
-    """The weight in every leaf by every value of the domain."""
+def leaf_values(density: Density, table: Table) -> Floats | None:
+    """The weight in every leaf by every value of the domain; ``None`` if that is too much to count."""
     structure = density.structure
     if structure.n_leaves * int(structure.domain.starts[-1]) > MOST_COUNTS:
         return None
-    return MemoryEngine(rows.table(structure.domain)).leaf_value_weights(structure)
+    return MemoryEngine(table).leaf_value_weights(structure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,33 +20,43 @@ def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bo
     """An explanation for every row of a table; one outside the domain says which value put it there."""
     strange = _unknowns(source, density, encoded, nearest)
     inside = np.flatnonzero(~encoded.outside)
-    explained = dict(zip(inside.tolist(), explain_codes(density, encoded.codes[inside], inside), strict=True))
-    for row, found in strange.items():
-        explained[row] = _outside(density, row, encoded.codes[row], found)
+    found = explain_codes(density, encoded.codes[inside], source, inside)
+    explained = dict(zip(inside.tolist(), found, strict=True))
+    for row, values in strange.items():
+        explained[row] = _outside(density, encoded.codes[row], values, **_called(source, row))
     return [explained[row] for row in range(len(encoded.codes))]
 
 
-def explain_codes(density: Density, codes: Codes, rows: NDArray[np.int64]) -> list[Explanation]:
-    """An explanation for rows of codes; `rows` are the numbers they go by."""
+def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[np.int64]) -> list[Explanation]:
+    """An explanation for rows of codes; `rows` says which rows of their table they are."""
     leaves = density.leaf_numbers(codes)
     logs = density.log_densities[leaves]
     paths = {leaf: model.path_of(density.structure, leaf) for leaf in np.unique(leaves).tolist()}
-    best = changes.best_changes(density, codes, logs)
+    best, shares = changes.best_changes(density, codes, logs), density.weights / density.weights.sum()
     return [
         Explanation(
-            row,
-            leaf,
-            paths[leaf],
-            float(density.probabilities[leaf]),
-            log,
-            float(density.unusualness[leaf]),
+            leaf=leaf,
+            path=paths[leaf],
+            probability=float(density.probabilities[leaf]),
+            log_density=log,
+            unusualness=float(density.unusualness[leaf]),
+            observed=float(shares[leaf]),
+            **_called(source, row),
             change=None if change is None else _in_words(density, change, log),
         )
         for row, leaf, log, change in zip(rows.tolist(), leaves.tolist(), logs.tolist(), best, strict=True)
     ]
 
 
-def _outside(density: Density, row: int, codes: Codes, found: list[tuple[int, object]]) -> Explanation:
+def _called(source: Source, row: int) -> dict[str, Any]:
+    """The number of a row and, if its table has a word for it instead, its name."""
+    label = source.label(row)
+    if type(label) is int:
+        return {"row": label}
+    return {"row": row, "name": f"Row {words.printable(label)}"}
+
+
+def _outside(density: Density, codes: Codes, found: list[tuple[int, object]], **called: Any) -> Explanation:
     """A row with values that the domain does not have. One such value can be changed, of several none alone."""
     feature, value = found[0]
     change = None
@@ -54,7 +65,16 @@ def _outside(density: Density, row: int, codes: Codes, found: list[tuple[int, ob
         (best,) = changes.best_changes(density, codes[None], floor, [feature])
         change = None if best is None else _in_words(density, best, -math.inf)
     name = density.structure.domain[feature].name
-    return Explanation(row, None, (), 0.0, -math.inf, 1.0, (name, value), change)
+    return Explanation(
+        leaf=None,
+        path=(),
+        probability=0.0,
+        log_density=-math.inf,
+        unusualness=1.0,
+        unknown=(name, value),
+        change=change,
+        **called,
+    )
 
 
 def _in_words(density: Density, change: changes.BestChange, log: float) -> Change:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedensity.density import Density
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError
 from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
+from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.problem import Problem
@@ -49,6 +49,10 @@ class LearnedFold:
         """The log-likelihood per held-out row of the structure that the model would choose."""
         return self._held_out(self.model.choose(self.searched, self.found))
 
+    def scores(self) -> dict[str, float]:
+        """The log-likelihood per held-out row of the model, then of simpler ways to estimate the density."""
+        return {self.model.title: self.score(), **baselines(self.train, self.test)}
+
     def _held_out(self, structure: Structure) -> float:
         return per_row(density_of(self.model, structure, self.weighing.leaf_weights(structure)), self.test)
 
@@ -56,8 +60,9 @@ class LearnedFold:
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
-    folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv)]
-    return path_on(model, rows, folds)
+    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
+    path = path_on(model, rows, [by_size for by_size, _ in folds])
+    return replace(path, scores=summarised([scores for _, scores in folds]))
 
 
 def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
@@ -134,12 +139,6 @@ def weighing_rows(model: DensityEstimator) -> MemoryEngine:
     """The rows that give leaves their weights, if a model holds them: those that were searched, unless it is honest."""
     searched = searched_rows(model)
     return searched if model.held_ is None else MemoryEngine(model.held_, searched.jobs)
-
-
-def per_row(density: Density, table: Table) -> float:
-    """The log-likelihood per row of a table."""
-    logs = density.log_densities[density.leaf_numbers(table.codes)]
-    return float(table.weights @ logs / table.n)
 
 
 def _at_most(fold: Mapping[int, float], size: int) -> float:

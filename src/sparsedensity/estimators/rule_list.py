@@ -89,7 +89,7 @@ class SparseRuleList(HonestEstimator):
     >>> rules.n_rules_
     2
     >>> [str(leaf) for leaf in rules.leaves_]
-    ['age is child', 'class is crew and sex is male', 'everything else']
+    ['age is child', 'class is crew and sex is male and none of the rules above', 'none of the rules above']
     """
 
     title: ClassVar[str] = "Sparse density rule list"

@@ -200,6 +200,17 @@ def _opened(source: Path | io.BytesIO) -> Iterator[BinaryIO | gzip.GzipFile]:
         yield gzip.GzipFile(fileobj=raw) if packed else raw
 
 
+def one_line_per_row(path: str | Path, rows: int) -> bool:
+    """Whether a file is text with a header in its first line and one row in every other."""
+    if str(path) == "-" or not Path(path).is_file() or not Path(path).name.lower().endswith(CSV_ENDINGS):
+        return False
+    ends, last = 0, b"\n"
+    with _opened(Path(path)) as file:
+        while part := file.read(SNIFFED_BYTES):
+            ends, last = ends + part.count(b"\n"), part[-1:]
+    return ends + (last != b"\n") == rows + 1
+
+
 def csv_error(name: str, error: BaseException) -> DataError:
     """Why a file could not be read, in one sentence."""
     text, reason = str(error), f"{_first_line(error)}. Check its quotes and separators."

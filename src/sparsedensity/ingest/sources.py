@@ -38,6 +38,8 @@ class Source:
     """Whether the names were given by the user."""
     whole: NDArray[np.integer[Any]] | None = None
     """The array with all columns, if it holds whole numbers."""
+    index: Any = None
+    """What the table calls its rows, if it calls them anything."""
     counted: Rows | None = None
     """The rows that count; the type of a column is not read off the others."""
 
@@ -47,6 +49,13 @@ class Source:
     def counting(self, rows: Rows | None) -> Source:
         """The same table, of which only some rows count."""
         return replace(self, counted=rows)
+
+    def label(self, row: int) -> object:
+        """What the table calls a row: its label in the index of a pandas frame, or its number, counted from 0."""
+        if self.index is None:
+            return row
+        found = self.index[row]
+        return found.item() if isinstance(found, np.generic) else found
 
     def without(self, names: Collection[str]) -> Source:
         """The same table without those of these columns that it has."""
@@ -119,7 +128,8 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
     def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
         return (column_of_series(names[i], series[i], counted) for i in positions)
 
-    return Source(names, len(frame), read, tuple(range(len(names))), named=bool(texts))
+    index = nw.maybe_get_index(frame)
+    return Source(names, len(frame), read, tuple(range(len(names))), named=bool(texts), index=index)
 
 
 def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:

@@ -12,10 +12,12 @@ from sparsedensity.report import svg, words
 from sparsedensity.report.html import fill
 from sparsedensity.report.made import made_with, write_picture
 from sparsedensity.report.model import Report
+from sparsedensity.report.naming import brief_names
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form_of, spots_of
 from sparsedensity.report.style import NARROW, Style
 from sparsedensity.report.text import rows_of, table, written
 
+MOST_NAMED = 8
 LOUD = 3.0
 """Standard errors at which a difference has its full colour."""
 CHOSEN = (
@@ -141,6 +143,8 @@ class Comparison:
         """The comparison as one self-contained page; written to a file if a path is given."""
         picture = _picture(self)
         ranked = sorted(self.differences, key=lambda d: -abs(d.difference))
+        more = [d for d in ranked if d.difference >= 2][:MOST_NAMED]
+        fewer = [d for d in ranked if d.difference <= -2][:MOST_NAMED]
         page = fill(
             "compare.html",
             made=made_with(self.report.seed),
@@ -149,8 +153,9 @@ class Comparison:
             form=picture.form,
             picture=svg.markup(picture, Style(title=False, foldable=True)),
             narrow=svg.markup(picture.narrow(), NARROW),
-            more=[d for d in ranked if d.difference >= 2][:8],
-            fewer=[d for d in ranked if d.difference <= -2][:8],
+            more=more,
+            fewer=fewer,
+            names=brief_names(self.report, (self.report.leaves[d.leaf] for d in more + fewer if d.leaf is not None)),
         )
         return written(page, path)
 
@@ -165,7 +170,7 @@ class Comparison:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow:auto;max-height:45rem">{self.to_svg()}</div>'
+        return svg.in_notebook(self.to_svg())
 
 
 def against_model(report: Report, leaves: LeafComparison, outcome: Outcome, source: str = "") -> Comparison:

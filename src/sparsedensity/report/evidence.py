@@ -6,17 +6,8 @@ from dataclasses import dataclass, field
 
 from sparsedensity.report.explanation import Explanation
 from sparsedensity.report.path import SparsityPath
+from sparsedensity.report.standing import Score
 from sparsedensity.table import Floats
-
-
-@dataclass(frozen=True)
-class Score:
-    """The held-out log-likelihood per row of one way to estimate the density."""
-
-    name: str
-    held_out: float
-    error: float
-    """The standard error over the folds."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +27,11 @@ class Evidence:
     source: str = ""
     """The name of the table."""
     records: tuple[Record, ...] = ()
-    """The most unusual records, the most unusual first."""
+    """The most unusual records, the most unusual first; of a tie first those that are rarest within their leaf."""
+    tied: float = 0.0
+    """The weight of the rows that are as unusual as the last of these, if they are not all shown."""
+    commonest: tuple[int, ...] = ()
+    """The codes of the densest record; of a tie the one that is most common within its leaf."""
     scores: tuple[Score, ...] = ()
     """The model first, then the baselines."""
     folds: int = 0

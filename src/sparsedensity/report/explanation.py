@@ -35,23 +35,33 @@ class Explanation:
     """The way of one record through a model, and what it says about the record."""
 
     row: int
+    """Its number in the table: of a pandas frame its label in the index, if that is a number; else counted from 0."""
     leaf: int | None
     """The number of its leaf; ``None`` for a record outside the domain."""
     path: tuple[str, ...]
-    """The conditions it meets from the top, in words."""
+    """The conditions it meets, one per column, in words."""
     probability: float
-    """The probability of its leaf."""
+    """The share of records that the model expects in its leaf."""
     log_density: float
     unusualness: float
     """The share of the model's mass that is denser than this record; 1 for a record outside the domain."""
     unknown: tuple[str, object] | None = None
     """The column and the value that put it outside the domain."""
+    observed: float = 0.0
+    """The share of the training rows in its leaf."""
+    name: str = ""
+    """What its table calls the row, if that is not its number."""
     change: Change | None = None
     """The single change that would make it most ordinary; ``None`` if no change of one value helps."""
 
     def __str__(self) -> str:
         change = "" if self.change is None else f" {_capital(str(self.change))}."
-        return f"Row {self.row}: {self.reason}{change}"
+        return f"{self.heading}: {self.reason}{change}"
+
+    @property
+    def heading(self) -> str:
+        """Which row it is, in words."""
+        return self.name or f"Row {self.row}"
 
     @property
     def reason(self) -> str:
@@ -65,20 +75,21 @@ class Explanation:
     @property
     def share(self) -> str:
         """How much its leaf holds and how dense it is, in words."""
-        return f"{words.percent(self.probability)} of all records, density {words.density(self.log_density)}"
+        share = words.of_all_records(self.observed, self.probability)
+        return f"{share}, density {words.density(self.log_density)}"
 
     def card(self, values: Sequence[tuple[str, str]], width: int | None = None) -> str:
         """For a terminal: its values, how unusual it is, where the model puts it, what would make it most ordinary."""
         wrap = TextWrapper(
             words.room(width, 40), subsequent_indent="    ", break_on_hyphens=False, replace_whitespace=False
         )
-        path = ", then ".join(self.path) or "every record"
+        path = " and ".join(self.path) or "every record"
         lines = [words.rarity(self.unusualness), f"leaf {self.leaf}: {path}", self.share]
         if self.unknown is not None:
             lines = [self.reason]
         if self.change is not None:
             lines.append(str(self.change))
-        head = f"Row {self.row}: {', '.join(f'{column} {value}' for column, value in values)}"
+        head = f"{self.heading}: {', '.join(f'{column} {value}' for column, value in values)}"
         return "\n".join(map(wrap.fill, [head, *(f"  {line}" for line in lines)]))
 
     def as_dict(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from sparsedensity.report.style import LIGHT, shade
 
 
 def render(report: Report) -> str:
-    """A directed graph from left to right: conditions on the edges, probability and density in the leaves."""
+    """A directed graph from left to right: conditions on the edges, share and density in the leaves."""
     picture = picture_of(report)
     lines = [
         "digraph density {",
@@ -21,7 +21,8 @@ def render(report: Report) -> str:
         if spot.leaf is not None:
             look = f', fillcolor="{LIGHT[shade(spot.shade)]}", fontcolor=white, color="{LIGHT[shade(spot.shade)]}"'
         numbers = [f"{column.title} {cell.text}" for column, cell in zip(picture.columns, spot.cells, strict=False)]
-        label = [spot.text] if spot.parent is None or not numbers else numbers if spot.leaf is not None else numbers[:1]
+        title = [spot.text] if spot.parent is None or not numbers else []
+        label = [*title, *(numbers if spot.leaf is not None else [] if title else numbers[:1])]
         lines.append(f"  n{i} [label={_quoted(*label)}{look}];")
         if spot.parent is not None:
             width = max(1.0, 8 * spot.share)

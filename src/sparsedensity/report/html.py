@@ -14,17 +14,19 @@ from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
 from sparsedensity.report import path_svg, svg, words
-from sparsedensity.report.evidence import Score
+from sparsedensity.report.axes import power_of_ten
 from sparsedensity.report.importance import importance_of
 from sparsedensity.report.made import made_with
 from sparsedensity.report.model import Leaf, Report
+from sparsedensity.report.naming import brief_names
 from sparsedensity.report.page_data import page_data
 from sparsedensity.report.picture import picture_of
+from sparsedensity.report.standing import Score, standing
 from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
 
 NAMED_LEAVES = 5
 """How many of the most common and of the rarest leaves are named."""
-NAMED_CONDITIONS = 5
+SCRIPTS = ("words.js", "picture.js", "look_up.js", "page.js")
 MOST_ROWS = 120
 """Of larger trees the smallest branches are one row each, so that the page stays below a megabyte."""
 
@@ -35,7 +37,11 @@ def render(report: Report) -> str:
     possible = [leaf for leaf in report.leaves if leaf.volume > 0 and leaf.probability > 0]
     rarest = nsmallest(NAMED_LEAVES, possible, key=lambda leaf: leaf.log_density)
     logs = [leaf.log_density for leaf in possible]
+    common = nlargest(NAMED_LEAVES, possible, key=lambda leaf: leaf.share)
+    densest = max(possible, key=lambda leaf: leaf.log_density, default=None)
     evidence = report.evidence
+    unusual = [record.explanation.leaf for record in evidence.records] if evidence else []
+    named = [*common, *rarest, *([densest] if densest else []), *(report.leaves[n] for n in unusual if n is not None)]
     path = None if evidence is None else evidence.path
     return fill(
         "page.html",
@@ -47,9 +53,12 @@ def render(report: Report) -> str:
         narrow=svg.markup(picture.narrow(), NARROW),
         chart=None if path is None or len(path) < 2 else Markup(path_svg.render(path)),  # noqa: S704
         path=path,
-        common=nlargest(NAMED_LEAVES, possible, key=lambda leaf: leaf.probability),
-        densest=max(possible, key=lambda leaf: leaf.log_density, default=None),
+        steps=[power_of_ten(column.tens) for column in picture.columns[1:3]],
+        standing="" if evidence is None else standing(evidence.scores),
+        common=common,
+        densest=densest,
         rarest=rarest,
+        names=brief_names(report, {leaf.number: leaf for leaf in named}.values()),
         spread=_spread(report, rarest[0]) if rarest else "",
         contrast=words.sayable(max(logs) - min(logs)) if logs else "",
         importance=importance_of(report),
@@ -67,15 +76,9 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     """A page from the text of its template, with the colours, styles and script inside."""
     environment = Environment(loader=FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
-    environment.filters |= {
-        "rarity": words.rarity,
-        "printable": words.printable,
-        "brief": _brief,
-        "finite": _finite,
-        "ratio": _ratio,
-        **filters,
-    }
-    script = _read("page.js")
+    environment.filters |= {"observed": words.observed, "rarity": words.rarity, "finite": _finite, "ratio": _ratio}
+    environment.filters |= {"of_all_records": words.of_all_records, "printable": words.printable, **filters}
+    script = "".join(map(_read, SCRIPTS))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(
         style=Markup(_colours() + _read("page.css")),  # noqa: S704 our own file
@@ -93,15 +96,6 @@ def _read(name: str) -> str:
 def _colours() -> str:
     light, dark = ("".join(f"--{name}:{colour};" for name, colour in side.items()) for side in (LIGHT, DARK))
     return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
-
-
-def _brief(leaf: Leaf) -> str:
-    """The first few conditions of a leaf."""
-    more = len(leaf.conditions) - NAMED_CONDITIONS
-    if more <= 0:
-        return str(leaf)
-    some = ", ".join(map(str, leaf.conditions[:NAMED_CONDITIONS]))
-    return f"{some} and {words.counted(more, 'more condition', 'more conditions')}"
 
 
 def _spread(report: Report, leaf: Leaf) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sparsedensity.density import Density
 from sparsedensity.density.importance import Losses, expected_losses
 from sparsedensity.domain import Domain
 from sparsedensity.report import words
@@ -75,7 +74,4 @@ def importance(domain: Domain, losses: Losses) -> Importance:
 
 def importance_of(report: Report) -> Importance:
     """The importance of the columns of a model that is ready to be drawn."""
-    weights = np.array([leaf.weight for leaf in report.leaves])
-    with np.errstate(divide="ignore"):
-        logs = np.log([leaf.probability for leaf in report.leaves])
-    return importance(report.structure.domain, expected_losses(Density(report.structure, weights, logs)))
+    return importance(report.structure.domain, expected_losses(report.density))

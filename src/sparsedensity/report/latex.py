@@ -68,8 +68,8 @@ def _label(spot: Spot) -> str:
     text = escaped(spot.text)
     if spot.leaf is None or not spot.cells:
         return text
-    probability, density = (escaped(cell.text) for cell in spot.cells[:2])
-    return rf"{text}\\\textbf{{{probability}}}, density {density}"
+    share, density = (escaped(cell.text) for cell in spot.cells[:2])
+    return rf"{text}\\\textbf{{{share}}}, density {density}"
 
 
 def _look(spot: Spot) -> str:

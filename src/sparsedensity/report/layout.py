@@ -15,7 +15,7 @@ from functools import cached_property
 
 from sparsedensity.report.picture import Cell, Mark, NumberColumn, Picture, Spot
 from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
-from sparsedensity.report.style import SHADES, WIDE, Style, shade, text_width, wrapped
+from sparsedensity.report.style import SHADES, WIDE, Style, condition_lines, shade, text_width
 
 MARGIN = 12.0
 HEAD = 46.0
@@ -142,7 +142,10 @@ class Drawing:
     @cached_property
     def _labels(self) -> list[list[str]]:
         rooms, style = self._places[1], self.style
-        return [wrapped(spot.text, rooms[spot.depth], style.font, style.lines) for spot in self.picture.spots]
+        return [
+            condition_lines(spot.text, spot.subject, rooms[spot.depth], style.font, style.lines)
+            for spot in self.picture.spots
+        ]
 
     @cached_property
     def _rows(self) -> list[int]:

@@ -8,7 +8,7 @@ from sparsedensity.report.style import LIGHT, SHADES, shade
 
 
 def render(report: Report) -> str:
-    """A flowchart from left to right: conditions on the arrows, probability and density in the leaves."""
+    """A flowchart from left to right: conditions on the arrows, share and density in the leaves."""
     picture = picture_of(report)
     lines = ["flowchart LR"]
     for i, spot in enumerate(picture.spots):
@@ -28,8 +28,9 @@ def render(report: Report) -> str:
 def _label(spot: Spot) -> str:
     if not spot.cells or (spot.parent is None and spot.leaf is None):
         return _text(spot.text)
-    probability, density = (cell.text for cell in spot.cells[:2])
-    return _text(f"{probability}, density {density}" if spot.leaf is not None else probability)
+    share, density = (cell.text for cell in spot.cells[:2])
+    numbers = f"{share}, density {density}" if spot.leaf is not None else share
+    return _text(f"{spot.text}: {numbers}" if spot.parent is None else numbers)
 
 
 def _text(text: str) -> str:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from sparsedensity import periods
 from sparsedensity.density import Density
@@ -42,6 +43,7 @@ class Leaf:
     weight: float
     """The weight of the training rows in it."""
     probability: float
+    """The share of records that the model expects in it."""
     log_volume: float
     density: float
     """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
@@ -49,6 +51,10 @@ class Leaf:
     """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
     unusualness: float = 0.0
     """The share of the model's mass that is denser than this leaf."""
+    share: float = 0.0
+    """The share of the training rows in it."""
+    besides: str = ""
+    """What holds beside its conditions: that no rule above it in a list applies."""
 
     @property
     def log_density(self) -> float:
@@ -73,7 +79,12 @@ class Leaf:
         }
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.conditions)) or "everything else"
+        return " and ".join(self.phrases) or "every record"
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """All that makes a record belong to it, in words."""
+        return (*map(str, self.conditions), *([self.besides] if self.besides else []))
 
 
 @dataclass(frozen=True)
@@ -87,6 +98,8 @@ class TextLine:
     """For this line and every line above it in the tree: whether it is the last of its siblings."""
     full: str = ""
     """The text with every value named, if the text is shortened or says what the values are not."""
+    subject: str = ""
+    """The column that the text begins with."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +124,13 @@ class Report:
     def lines(self) -> tuple[TextLine, ...]:
         """The structure line by line."""
         return lines_of(self.structure)
+
+    @cached_property
+    def density(self) -> Density:
+        """The density that the leaves say."""
+        weights = np.array([leaf.weight for leaf in self.leaves])
+        with np.errstate(divide="ignore"):
+            return Density(self.structure, weights, np.log([leaf.probability for leaf in self.leaves]))
 
     @property
     def features(self) -> Iterator[tuple[str, str, str]]:
@@ -155,7 +175,7 @@ def _honest(searched: float, held: float, weight_name: str) -> tuple[str, str]:
 def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
     """Every leaf of a fitted structure."""
     structure = density.structure
-    volumes, logs = structure.log_volumes, density.log_densities
+    volumes, logs, shares = structure.log_volumes, density.log_densities, density.weights / density.weights.sum()
     return tuple(
         Leaf(
             number=i,
@@ -166,6 +186,8 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             density=_exp(float(logs[i])),
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
             unusualness=float(density.unusualness[i]),
+            share=float(shares[i]),
+            besides=_besides(structure, i),
         )
         for i in range(structure.n_leaves)
     )
@@ -184,26 +206,30 @@ def lines_of(structure: Structure, at_most: int = 30) -> tuple[TextLine, ...]:
 
 
 def path_of(structure: Structure, leaf: int) -> tuple[str, ...]:
-    """The way to one leaf, one phrase per step."""
-    if not isinstance(structure, Tree):
-        return conditions_in_words(structure, leaf)
-    path: list[Node] = []
-    for node in structure.walk():
-        path[node.depth :] = [node]
+    """What makes a record belong to a leaf, one phrase per column; a tree's columns in the order it asks for them."""
+    conditions = [(i, words.condition(structure.domain[i], codes)) for i, codes in allowed_values(structure, leaf)]
+    if isinstance(structure, Tree):
+        asked = _asked(structure, leaf)
+        conditions.sort(key=lambda condition: asked.index(condition[0]))
+    besides = _besides(structure, leaf)
+    return (*(text for _, text in conditions), *([besides] if besides else []))
+
+
+def _asked(tree: Tree, leaf: int) -> list[int]:
+    """The features that a tree asks for on the way to a leaf, from the top."""
+    path: list[int] = []
+    for node in tree.walk():
         if node.is_leaf and node.number == leaf:
-            break
-    return tuple(words.condition(*_branch(parent, child)) for parent, child in pairwise(path))
+            return path[: node.depth]
+        path[node.depth :] = [-1 if node.feature is None else node.feature]
+    return path
 
 
-def conditions_in_words(structure: Structure, leaf: int) -> tuple[str, ...]:
-    """What makes a record belong to one leaf; for a rule list also that no earlier rule applies."""
-    conditions = tuple(str(condition) for condition in _leaf_conditions(structure, leaf))
-    if not isinstance(structure, RuleList) or leaf == 0:
-        return conditions
-    if leaf == structure.n_rules:
-        return ("no rule applies",)
-    earlier = "rule 1 does" if leaf == 1 else f"rules 1 {'and' if leaf == 2 else 'to'} {leaf} do"
-    return (f"{earlier} not apply", *conditions)
+def _besides(structure: Structure, leaf: int) -> str:
+    """What holds in a leaf beside its conditions, in words."""
+    if isinstance(structure, RuleList) and leaf > 0:
+        return "none of the rules above"
+    return "every other point" if isinstance(structure, Cells) and leaf == len(structure.codes) else ""
 
 
 def _tree_lines(tree: Tree) -> Iterator[TextLine]:
@@ -218,7 +244,8 @@ def _tree_lines(tree: Tree) -> Iterator[TextLine]:
             feature, group, among = _branch(path[-2], node)
             last[node.depth - 1 :] = [node.index == list(tree.groups(path[-2].index))[-1]]
             text, full = words.condition(feature, group, among), words.spelt_out(feature, group)
-            yield TextLine(text, node.number if node.is_leaf else None, tuple(last), full)
+            number, subject = node.number if node.is_leaf else None, words.printable(feature.name)
+            yield TextLine(text, number, tuple(last), full, subject)
 
 
 def _branch(parent: Node, child: Node) -> tuple[Feature, frozenset[int], frozenset[int]]:
@@ -247,20 +274,24 @@ def _cell_lines(cells: Cells, at_most: int) -> Iterator[TextLine]:
 
 
 def _leaf_conditions(structure: Structure, leaf: int) -> tuple[LeafCondition, ...]:
-    domain = structure.domain
-    allowed: list[tuple[Feature, Sequence[int]]] = []
-    match structure:
-        case Tree():
-            sides = zip(domain, structure.regions[leaf].allowed, strict=True)
-            allowed = [(feature, sorted(codes)) for feature, codes in sides if len(codes) < feature.size]
-        case RuleList() if leaf < structure.n_rules:
-            allowed = [(domain[feature], range(low, high + 1)) for feature, low, high in structure.rules[leaf]]
-        case Cells() if leaf < len(structure.codes):
-            allowed = [(feature, [code]) for feature, code in zip(domain, structure.codes[leaf].tolist(), strict=True)]
     return tuple(
         LeafCondition(feature.name, tuple(_value(feature, code) for code in codes), words.condition(feature, codes))
-        for feature, codes in allowed
+        for feature, codes in ((structure.domain[i], codes) for i, codes in allowed_values(structure, leaf))
     )
+
+
+def allowed_values(structure: Structure, leaf: int) -> list[tuple[int, Sequence[int]]]:
+    """The features that a leaf has conditions on, and the codes that these allow."""
+    match structure:
+        case Tree():
+            sizes = structure.domain.sizes
+            sides = enumerate(structure.regions[leaf].allowed)
+            return [(i, sorted(codes)) for i, codes in sides if len(codes) < sizes[i]]
+        case RuleList() if leaf < structure.n_rules:
+            return [(feature, range(low, high + 1)) for feature, low, high in structure.rules[leaf]]
+        case Cells() if leaf < len(structure.codes):
+            return [(i, [code]) for i, code in enumerate(structure.codes[leaf].tolist())]
+    return []
 
 
 def _value(feature: Feature, code: int) -> Any:

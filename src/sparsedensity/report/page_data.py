@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.report import words
-from sparsedensity.report.model import Leaf, Report, conditions_in_words
+from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
 
@@ -34,9 +34,9 @@ def page_data(report: Report) -> str:
     data: dict[str, Any] = {"leaves": [], "features": [], "structure": None, "special": []}
     data["weight"] = report.weight_name
     if len(report.leaves) <= MOST_LEAVES:
-        data["leaves"] = _leaves(structure, report.leaves)
+        data["leaves"] = _leaves(report.leaves)
         if sum(structure.domain.sizes) <= MOST_LEAVES or not isinstance(structure, Cells):
-            data["features"] = [_feature(structure, i) for i in range(len(structure.domain))]
+            data["features"] = [_feature(report, i, code) for i, code in enumerate(_commonest(report))]
             data["structure"] = _structure(structure)
         if report.evidence is not None and report.evidence.weights is not None:
             data["special"] = _special(structure.domain, report.evidence.weights)
@@ -44,8 +44,8 @@ def page_data(report: Report) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _leaves(structure: Structure, leaves: tuple[Leaf, ...]) -> list[dict[str, Any]]:
-    conditions = [conditions_in_words(structure, leaf.number) for leaf in leaves]
+def _leaves(leaves: tuple[Leaf, ...]) -> list[dict[str, Any]]:
+    conditions = [leaf.phrases for leaf in leaves]
     if sum(len(text) for texts in conditions for text in texts) > MOST_TEXT:
         conditions = [_first(texts) for texts in conditions]
     return [_leaf_in_words(leaf, texts) for leaf, texts in zip(leaves, conditions, strict=True)]
@@ -63,7 +63,7 @@ def _leaf_in_words(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
     low, high = leaf.interval
     return {
         "conditions": conditions,
-        "probability": words.percent(leaf.probability),
+        "share": words.of_all_records(leaf.share, leaf.probability),
         "interval": f"{words.percent(low)} to {words.percent(high)}",
         "density": words.density(leaf.log_density),
         "volume": words.sayable(leaf.log_volume) if leaf.log_volume > -math.inf else "0",
@@ -74,15 +74,31 @@ def _leaf_in_words(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _feature(structure: Structure, i: int) -> dict[str, Any]:
-    feature = structure.domain[i]
+def _commonest(report: Report) -> list[int]:
+    """The codes of the record that a form begins with: the commonest, as far as that is known."""
+    structure, evidence = report.structure, report.evidence
+    if evidence is not None and evidence.commonest:
+        return list(evidence.commonest)
+    densest = max(report.leaves, key=lambda leaf: leaf.log_density).number
+    if isinstance(structure, RuleList):  # a value that a rule allows may be one that the rules above have taken
+        box = structure.boxes[densest][0]
+        return [int(np.argmax(box[structure.domain.span(i)])) for i in range(len(structure.domain))]
+    first = {i: codes[0] for i, codes in allowed_values(structure, densest)}
+    return [first.get(i, 0) for i in range(len(structure.domain))]
+
+
+def _feature(report: Report, i: int, start: int) -> dict[str, Any]:
+    """What a form needs to ask for a feature; `start` is the value that it begins with."""
+    structure, feature = report.structure, report.structure.domain[i]
     field: dict[str, Any] = {"name": words.printable(feature.name), "missing": feature.missing, "size": feature.size}
+    field |= {"start": start, "used": bool(report.density.used[i])}
     if feature.kind == "continuous" and len(feature.known) > 0:
         return field | {"edges": feature.edges.tolist(), "integer": feature.integer}
     groups: dict[Hashable, list[int]] = {}
     for code in range(feature.size):
         alike = _treatment(structure, i, code) if feature.size > MOST_CHOICES else code
         groups.setdefault(alike, []).append(code)
+    field["start"] = next(group[0] for group in groups.values() if start in group)
     return field | {"choices": [[group[0], words.some_values(feature, group)] for group in groups.values()]}
 
 

@@ -11,6 +11,7 @@ from sparsedensity.errors import DataError, in_short
 from sparsedensity.extras import need
 from sparsedensity.report import words
 from sparsedensity.report.axes import span
+from sparsedensity.report.standing import Score, standing
 from sparsedensity.scalars import is_whole
 
 BAR = 30
@@ -39,6 +40,8 @@ class SparsityPath:
 
     points: tuple[PathPoint, ...]
     unit: str = "leaves"
+    scores: tuple[Score, ...] = ()
+    """Held out: the model as it is chosen in each fold, then simpler ways to estimate the density."""
 
     def __iter__(self) -> Iterator[PathPoint]:
         return iter(self.points)
@@ -76,16 +79,17 @@ class SparsityPath:
         return min((p for p in self._crossed() if (p.held_out or 0.0) >= least), key=lambda point: point.size)
 
     def to_text(self) -> str:
-        """The path as a table, the choices marked."""
+        """The path as a table, the choices marked, and how the model stands against simpler ones."""
         crossed = self.points[0].held_out is not None
         low, high = span(_value(point) for point in self.points)
         heads = [self.unit, "log posterior", "per row", *(["held out", "+-"] if crossed else []), ""]
         rows = [_row(point, low, high, self._marks(point, crossed)) for point in self.points]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        return "\n".join(
+        lines = [
             "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row[:-1], widths, strict=False)), row[-1]]).rstrip()
             for row in [heads, *rows]
-        )
+        ]
+        return "\n".join([*lines, *(["", standing(self.scores)] if self.scores else [])])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw log-likelihood per row against size with matplotlib; returns the axes."""

@@ -50,6 +50,8 @@ class NumberColumn:
     """How much wider than others its axis is."""
     wordy: float = 1.0
     """How much wider than others its texts are."""
+    tens: int = 0
+    """The powers of ten from one tick to the next, if the axis is logarithmic."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,12 @@ class Spot:
     leaf: int | None
     """The number of the leaf; ``None`` if it divides further."""
     share: float
-    """The probability: how wide its branch is."""
+    """The share of the rows: how wide its branch is."""
     shade: float
     """From 0 for the least dense to 1 for the densest: its colour."""
     cells: tuple[Cell, ...] = ()
+    subject: str = ""
+    """The column that its text begins with."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ class Picture:
 class Part:
     """One or more leaves together: what a branch holds."""
 
+    share: float
     probability: float
     weight: float
     log_volume: float
@@ -120,13 +125,13 @@ class Part:
 
 
 def picture_of(report: Report, most_rows: int | None = None) -> Picture:
-    """The picture of a model: probability, density with its interval, volume and rows of every leaf.
+    """The picture of a model: share, density with its interval, volume and rows of every leaf.
 
     With a limit on the rows, the smallest branches of a larger tree are one row each.
     """
     spots, below = spots_of(report.lines, report.structure)
     parts = [together([report.leaves[leaf] for leaf in leaves]) for leaves in below]
-    shares = [0.0 if part is None else part.probability for part in parts]
+    shares = [0.0 if part is None else part.share for part in parts]
     wide = tuple(replace(spot, share=share) for spot, share in zip(spots, shares, strict=True))
     bare = Picture(report.title, form_of(report.structure), wide, ())
     if most_rows is not None:
@@ -191,7 +196,7 @@ def spots_of(lines: Sequence[TextLine], structure: Structure) -> tuple[list[Spot
         del above[depth:]
         parent = above[-1] if above else None
         full = line.full if line.full != line.text else ""
-        spots.append(Spot(line.text, full, parent, depth, line.leaf, 0.0, 0.0))
+        spots.append(Spot(line.text, full, parent, depth, line.leaf, 0.0, 0.0, subject=line.subject))
         above.append(len(spots) - 1)
     below: list[list[int]] = [[] for _ in spots]
     for i in reversed(range(len(spots))):
@@ -208,6 +213,7 @@ def together(leaves: Sequence[Leaf]) -> Part | None:
     if not leaves:
         return None
     return Part(
+        math.fsum(leaf.share for leaf in leaves),
         math.fsum(leaf.probability for leaf in leaves),
         math.fsum(leaf.weight for leaf in leaves),
         float(np.logaddexp.reduce([leaf.log_volume for leaf in leaves])),
@@ -223,27 +229,29 @@ def _columns(
     The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.
     """
     ends = [end for part in rows for end in part.log_densities or ()]
-    dense, dense_ticks = _log_axis([part.log_density for part in rows] + ends)
-    volume, volume_ticks = _log_axis([part.log_volume for part in parts])
-    likeliest = max((part.probability for part in rows), default=1.0) or 1.0
+    dense, dense_ticks, dense_tens = _log_axis([part.log_density for part in rows] + ends)
+    volume, volume_ticks, volume_tens = _log_axis([part.log_volume for part in parts])
+    largest = max((part.share for part in rows), default=1.0) or 1.0
     heaviest = max((part.weight for part in rows), default=1.0) or 1.0
 
     def cells_of(part: Part) -> tuple[Cell, ...]:
         ends = None if part.log_volume == -math.inf else part.log_densities
         low, high = map(dense, ends or (-math.inf, -math.inf))
-        share, interval = words.percent(part.probability), _interval(part.interval, words.percent)
+        expected = ", ".join(
+            filter(None, [f"{words.percent(part.probability)} expected", _interval(part.interval, words.percent)])
+        )
         density, densities = words.density(part.log_density), _interval(ends, words.density)
         return (
-            Cell(share, part.probability / likeliest, title=interval),
+            Cell(words.observed(part.share), part.share / largest if part.share else None, title=expected),
             Cell(density, dense(part.log_density), low or 0.0 if high else None, high, densities),
             Cell(words.from_log(part.log_volume), volume(part.log_volume)),
-            Cell(words.count(part.weight), part.weight / heaviest),
+            Cell(words.count(part.weight), part.weight / heaviest if part.weight else None),
         )
 
     columns = (
-        NumberColumn("probability", "bar", wordy=0.9),
-        NumberColumn("density", "point", dense_ticks, wide=1.9),
-        NumberColumn("volume", "point", volume_ticks, wordy=0.95),
+        NumberColumn("share", "bar", wordy=0.9),
+        NumberColumn("density", "point", dense_ticks, wide=1.9, tens=dense_tens),
+        NumberColumn("volume", "point", volume_ticks, wordy=0.95, tens=volume_tens),
         NumberColumn(weight_name, "bar", wordy=0.85),
     )
     return columns, cells_of
@@ -257,11 +265,14 @@ def _log(value: float) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def _log_axis(logs: Iterable[float]) -> tuple[Callable[[float], float | None], tuple[tuple[float, str], ...]]:
-    """A place from 0 to 1 for every log, from the power of ten below the least to the one above the largest."""
+def _log_axis(logs: Iterable[float]) -> tuple[Callable[[float], float | None], tuple[tuple[float, str], ...], int]:
+    """A place from 0 to 1 for every log, from the power of ten below the least to the one above the largest.
+
+    With the ticks, and the powers of ten from one tick to the next.
+    """
     tens = [log / math.log(10) for log in logs if math.isfinite(log)]
     if not tens:
-        return (lambda _: None), ()
+        return (lambda _: None), (), 0
     low, high = math.floor(min(tens) + 1e-9), math.ceil(max(tens) - 1e-9)
     if low == high:
         low, high = low - 1, high + 1
@@ -271,7 +282,7 @@ def _log_axis(logs: Iterable[float]) -> tuple[Callable[[float], float | None], t
     def place(log: float) -> float | None:
         return (log / math.log(10) - low) / (high - low) if math.isfinite(log) else None
 
-    return place, ticks
+    return place, ticks, step
 
 
 def _shades(logs: Iterable[float]) -> Callable[[float], float]:

@@ -77,7 +77,7 @@ NARROW = Style(
     title=False,
     foldable=True,
     indented=True,
-    lines=3,
+    lines=4,
     number=30.0,
 )
 """For a phone."""
@@ -113,6 +113,20 @@ def wrapped(text: str, room: float, font: float, lines: int = 2) -> list[str]:
         out.append(rest[:cut])
         rest = rest[cut + 1 :]
     return [*out, shortened(rest, room, font)]
+
+
+def condition_lines(text: str, subject: str, room: float, font: float, lines: int = 2) -> list[str]:
+    """A condition on a few lines. If it is too long, its values are cut, then its subject, but never its "is not".
+
+    >>> condition_lines("A long name of a column is not No internet service", "A long name of a column", 110, 12)
+    ['A long name of…', 'is not No inter…']
+    """
+    whole = wrapped(text, room, font, lines)
+    kept, rest = " ".join(whole), text[len(subject) + 1 :]
+    verb = " ".join(rest.split(" ", 2)[: 1 + rest.startswith(("is not ", "is neither "))])
+    if not subject or kept == text or kept.startswith(f"{subject} {verb} "):
+        return whole
+    return [*wrapped(subject, room, font, lines - 1), shortened(rest, room, font)]
 
 
 @cache

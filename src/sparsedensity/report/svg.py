@@ -74,6 +74,15 @@ def stylesheet() -> str:
     return "".join(rules)
 
 
+def in_notebook(picture: str) -> str:
+    """A picture as notebooks show it: on light or dark paper as the notebook is, whatever the system prefers."""
+    marks = ('body[data-jp-theme-light="false"]', "body.vscode-dark", 'html[theme="dark"]', '[data-theme="dark"]')
+    dark = ",".join(f"{mark} .sd-notebook .sd-picture" for mark in marks)
+    rules = f".sd-notebook .sd-picture{{{_variables(LIGHT)}}}{dark}{{{_variables(DARK)}}}"
+    look = "overflow:auto;max-height:45rem"
+    return f'<div class="sd-notebook" style="{look}"><style>{rules}</style>{picture}</div>'
+
+
 def _variables(colours: dict[str, str]) -> str:
     return "".join(f"--sd-{name}:{colour};" for name, colour in colours.items())
 

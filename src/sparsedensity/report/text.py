@@ -10,14 +10,18 @@ from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, TextLine
 
 DEEPEST = 12
+ROOMY = 100
+"""In a narrower text, what is expected beside what was seen is left out."""
 
 
 def render(report: Report, *, width: int | None = None) -> str:
-    """The model line by line, with probability, density, volume and rows at each leaf."""
-    titles = ("leaf", "probability", "density", "volume", report.weight_name)
-    rows = rows_of(report.lines, [_cells(leaf) for leaf in report.leaves])
-    facts = [line for name, value in report.facts for line in _wrapped(f"{name}: {value}", words.room(width))]
-    return "\n".join([report.title, *facts, "", *table(titles, rows, words.room(width))])
+    """The model line by line, with share, expected share (if there is room), density, volume and rows of each leaf."""
+    room = words.room(width)
+    expected = [[words.percent(leaf.probability)] if room >= ROOMY else [] for leaf in report.leaves]
+    titles = ("leaf", "share", *(["expected"] if room >= ROOMY else []), "density", "volume", report.weight_name)
+    rows = rows_of(report.lines, [_cells(leaf, more) for leaf, more in zip(report.leaves, expected, strict=True)])
+    facts = [line for name, value in report.facts for line in _wrapped(f"{name}: {value}", room)]
+    return "\n".join([report.title, *facts, "", *table(titles, rows, room)])
 
 
 def table(titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str] | None]], width: int) -> list[str]:
@@ -54,10 +58,11 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
-def _cells(leaf: Leaf) -> tuple[str, ...]:
+def _cells(leaf: Leaf, expected: Sequence[str]) -> tuple[str, ...]:
     return (
         str(leaf.number),
-        f"{leaf.probability:.4g}",
+        words.observed(leaf.share),
+        *expected,
         words.density(leaf.log_density),
         words.from_log(leaf.log_volume),
         words.count(leaf.weight),

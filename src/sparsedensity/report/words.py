@@ -97,6 +97,16 @@ def counted(n: float, one: str, many: str) -> str:
     return f"{count(n)} {one if n == 1 else many}"
 
 
+def enumerated(texts: Sequence[str]) -> str:
+    """Several things in one sentence.
+
+    >>> enumerated(["a"]), enumerated(["a", "b"]), enumerated(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *some, last = texts
+    return f"{', '.join(some)} and {last}" if some else last
+
+
 def amount(weight: float, name: str) -> str:
     """What a table weighs.
 
@@ -115,6 +125,25 @@ def percent(share: float) -> str:
     if 0.9995 <= share < 1:
         return "over 99.9 %"
     return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
+
+
+def observed(share: float) -> str:
+    """The share of the rows that was seen.
+
+    >>> observed(0.037), observed(0.0)
+    ('3.70 %', 'no record')
+    """
+    return percent(share) if share else "no record"
+
+
+def of_all_records(share: float, expected: float) -> str:
+    """The share that was seen and, if it reads differently, the share that a model expects.
+
+    >>> of_all_records(0.037, 0.0382), of_all_records(0.0, 0.0000198), of_all_records(0.39, 0.39)
+    ('3.70 % of all records (3.82 % expected)', 'no record (0.00198 % expected)', '39.0 % of all records')
+    """
+    seen = f"{percent(share)} of all records" if share else "no record"
+    return seen if percent(share) == percent(expected) else f"{seen} ({percent(expected)} expected)"
 
 
 def rarity(unusualness: float) -> str:

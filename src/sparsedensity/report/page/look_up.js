@@ -1,0 +1,185 @@
+// Looking up one record.
+const leafOf = (codes) => {
+  const { feature, offset, child, number, rules, cells } = data.structure;
+  if (rules) {
+    const taken = rules.findIndex((rule) => rule.every(([i, low, high]) => low <= codes[i] && codes[i] <= high));
+    return taken < 0 ? rules.length : taken;
+  }
+  if (cells) {
+    const found = cells.findIndex((cell) => cell.every((code, i) => code === codes[i]));
+    return found < 0 ? cells.length : found;
+  }
+  let node = 0;
+  while (feature[node] >= 0) node = child[offset[node] + codes[feature[node]]];
+  return number[node];
+};
+
+const codeOf = (feature, field) => {
+  if (feature.choices) return Number(field.value);
+  if (field.value.trim() === "") return feature.missing === null ? NaN : feature.missing;
+  const value = Number(field.value);
+  const { edges, integer } = feature;
+  const last = edges[edges.length - 1];
+  if (value < edges[0] || value > last || (integer && value === last && edges[0] < last)) return NaN;
+  let code = 0;
+  while (code < edges.length - 2 && value >= edges[code + 1]) code += 1;
+  return code;
+};
+
+const wordsOf = (feature, code) => {
+  if (code === feature.missing) return "missing";
+  if (feature.choices) return feature.choices.find(([first]) => first === code)[1];
+  const { edges, integer } = feature;
+  const short = (x) => String(Number(x.toPrecision(6)));
+  return `${short(edges[code])} to ${short(edges[code + 1] - (integer ? 1 : 0))}`;
+};
+
+const codesOf = (feature) => (feature.choices ? feature.choices.map(([code]) => code) : [...Array(feature.size).keys()]);
+const logOf = (codes) => { const { log } = data.leaves[leafOf(codes)]; return log === null ? -Infinity : log; };
+
+const bestChange = (codes) => {
+  let best = { log: logOf(codes) + 1e-9 };
+  data.features.forEach((feature, i) => {
+    for (const code of codesOf(feature)) {
+      const log = logOf(codes.map((old, j) => (j === i ? code : old)));
+      if (log > best.log + 1e-9) best = { log, feature, code };
+    }
+  });
+  return best.feature ? best : null;
+};
+
+const answer = (fields) => {
+  const panel = document.getElementById("answer");
+  const codes = data.features.map((feature, i) => codeOf(feature, fields[i]));
+  const wrong = codes.findIndex(Number.isNaN);
+  panel.replaceChildren();
+  if (wrong >= 0) {
+    const { edges, integer } = data.features[wrong];
+    const last = edges[edges.length - 1] - (integer && edges.length > 1 ? 1 : 0);
+    panel.append(element("p", `Outside the domain: ${data.features[wrong].name} must be a number from ${edges[0]} to ${last}. The model gives such a record density 0.`));
+    return;
+  }
+  const number = leafOf(codes);
+  const leaf = data.leaves[number];
+  panel.append(element("h3", `Leaf ${number}: ${leaf.conditions.join(" and ") || "every record"}`));
+  panel.append(element("p", `${capital(leaf.rarity)}. Density ${leaf.density}. This leaf: ${leaf.share}.`));
+  const meter = element("div", undefined, { class: "meter", "aria-hidden": "true" });
+  const needle = element("i");
+  needle.style.left = `calc(${100 * leaf.unusual}% - 1px)`;
+  meter.append(needle);
+  const ends = element("div", undefined, { class: "ends", "aria-hidden": "true" });
+  ends.append(element("span", "most common"), element("span", "most unusual"));
+  panel.append(meter, ends);
+  const change = bestChange(codes);
+  const times = change && Math.exp(change.log - logOf(codes));
+  if (change) panel.append(element("p", `Most ordinary with one change: with ${change.feature.name} ${wordsOf(change.feature, change.code)} it would be ${Number.isFinite(times) ? `${sayable(times)} times as common` : "possible"}.`));
+  else panel.append(element("p", "Changing one value would not make it more ordinary."));
+};
+
+// A number in the middle of a bin; nothing for a missing one.
+const middleOf = ({ edges, integer, missing }, code) => {
+  if (code === missing) return "";
+  const middle = (edges[code] + edges[Math.min(code + 1, edges.length - 1)]) / 2;
+  return integer ? Math.floor(middle) : Number(middle.toPrecision(4));
+};
+
+const fieldOf = (feature) => {
+  if (feature.choices) {
+    const field = element("select");
+    for (const [code, text] of feature.choices) field.append(element("option", text, { value: code }));
+    field.value = feature.start;
+    return field;
+  }
+  const field = element("input", undefined, { type: "number", step: feature.integer ? 1 : "any" });
+  field.value = middleOf(feature, feature.start);
+  if (feature.missing !== null) field.placeholder = "missing";
+  return field;
+};
+
+// A pasted row: a line of values in the order of the columns, or a header and a line below it.
+const SEPARATORS = [",", ";", "\t", "|"];
+const MISSING = ["", "na", "n/a", "#n/a", "nan", "null"];
+
+const cellsOf = (line, separator) => {
+  const cells = [""];
+  let quoted = false;
+  for (const character of line) {
+    if (character === '"') quoted = !quoted;
+    else if (character === separator && !quoted) cells.push("");
+    else cells[cells.length - 1] += character;
+  }
+  return cells.map((cell) => cell.trim());
+};
+
+const pastedValues = (text) => {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim());
+  const names = data.features.map(({ name }) => name);
+  const count = (separator) => lines[0].split(separator).length;
+  const separator = SEPARATORS.reduce((best, one) => (count(one) > count(best) ? one : best));
+  const [first, second] = lines.slice(0, 2).map((line) => cellsOf(line, separator));
+  if (second) return names.map((name) => second[first.indexOf(name)]);
+  return first.length === names.length ? first : null;
+};
+
+const codeOfText = (feature, text) => {
+  const plain = (one) => one.replace(/^"(.*)"$/, "$1").trim();
+  const alike = [
+    (label) => plain(label) === text,
+    (label) => plain(label).toLowerCase() === text.toLowerCase(),
+    (label) => text !== "" && Number(plain(label)) === Number(text),
+  ];
+  for (const test of alike) {
+    const found = feature.choices.find(([, label]) => test(label));
+    if (found) return found[0];
+  }
+  return MISSING.includes(text.toLowerCase()) ? feature.missing : null;
+};
+
+// Puts a text into a field, or says why it cannot.
+const enter = (feature, field, text) => {
+  if (text === undefined) return `${feature.name} is not in the row and stays as it was.`;
+  if (feature.choices) {
+    const code = codeOfText(feature, text);
+    if (code === null) return `${feature.name} has no value ${text || "missing"} and stays as it was.`;
+    field.value = code;
+    return "";
+  }
+  const number = /^-?\d+,\d+$/.test(text) ? text.replace(",", ".") : text;
+  if (!MISSING.includes(number.toLowerCase()) && Number.isNaN(Number(number))) return `${feature.name} must be a number, not ${text}.`;
+  field.value = MISSING.includes(number.toLowerCase()) ? "" : number;
+  return "";
+};
+
+const paste = (text, fields) => {
+  const said = document.getElementById("pasted");
+  said.textContent = "";
+  if (!text.trim()) return;
+  const values = pastedValues(text);
+  if (!values) {
+    said.textContent = `The row needs ${data.features.length} values, one per column in the order of the table. Or paste the header above it.`;
+    return;
+  }
+  said.textContent = data.features.map((feature, i) => enter(feature, fields[i], values[i])).filter(Boolean).join(" ");
+};
+
+const buildForm = () => {
+  if (!data.structure) return;
+  const form = document.getElementById("form");
+  const fields = data.features.map(fieldOf);
+  const [used, others] = [element("div", undefined, { class: "fields" }), element("div", undefined, { class: "fields" })];
+  data.features.forEach((feature, i) => {
+    const label = element("label");
+    label.append(element("span", feature.name), fields[i]);
+    (feature.used ? used : others).append(label);
+  });
+  const more = element("details");
+  const number = others.children.length;
+  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which the model does not look at`), others);
+  form.prepend(used, ...(number ? [more] : []));
+  const row = document.getElementById("row");
+  row.addEventListener("input", () => paste(row.value, fields));
+  form.addEventListener("input", () => answer(fields));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("look-up").hidden = false;
+  answer(fields);
+};
