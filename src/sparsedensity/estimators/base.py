@@ -127,8 +127,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Choose the structure."""
 
-    def learn_fold(self, engine: MemoryEngine) -> Found:
-        """Choose the structures of all sizes for one fold of a cross-validation; less thorough if that saves time."""
+    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+        """Choose the structures of all sizes for one fold, at a share of the effort of a fit if that saves time."""
         return self.learn(engine, [])[1]
 
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
@@ -137,7 +137,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
         """The best structure of every size; a model from a file has none, so they are learned again."""
-        return found.archive or self.learn_fold(engine).archive
+        return found.archive or self.learn_fold(engine, 1.0).archive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the density of a table.
@@ -154,7 +154,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         self.check_parameters()
         reading = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
         source = open_source(X)
-        with watching(self.progress, self.title) as watch:
+        with watching(self.progress, "searching") as watch:
             engine = MemoryEngine(read_table(source, reading, sample_weight), jobs_of(self.n_jobs))
             posterior, found = self.learn(engine, watch)
         if found.reason in EARLY_ENDS:

@@ -14,6 +14,7 @@ from sparsedensity.estimators.answers import Rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.folds import standard_error
 from sparsedensity.estimators.paths import learn_folds, path_on, per_row
+from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest import Source, open_source
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
@@ -38,21 +39,20 @@ def gather(
 
     Each fold is searched once: the path and the scores are about the same folds.
     """
-    opened = open_source(X)
-    rows = read_rows(model, opened, sample_weight)
-    by_size, scores = [], []
-    for fold in () if cv is None else learn_folds(model, rows, cv):
-        by_size.append(fold.by_size())
-        scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
-    has_path = model.unit is not None and model.found_.archive
-    return Evidence(
-        words.printable(source),
-        _unusual(model.density_, opened, rows),
-        _summarised(scores),
-        cv or 0,
-        path_on(model, rows, by_size) if has_path else None,
-        _counts(model.density_, rows),
-    )
+    with telling(model.progress, "gathering the report") as say:
+        opened = open_source(X)
+        rows = read_rows(model, opened, sample_weight)
+        by_size, scores = [], []
+        for fold in () if cv is None else learn_folds(model, rows, cv, say):
+            by_size.append(fold.by_size())
+            scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
+        say("looking for unusual records")
+        records = _unusual(model.density_, opened, rows)
+        say("the path")
+        has_path = model.unit is not None and model.found_.archive
+        path = path_on(model, rows, by_size) if has_path else None
+        weights = _counts(model.density_, rows)
+    return Evidence(words.printable(source), records, _summarised(scores), cv or 0, path, weights)
 
 
 def _baselines(train: Table, test: Table) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ from sparsedensity.errors import DataError
 from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
+from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest import open_source
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
 
 E = TypeVar("E", bound="DensityEstimator")
+FOLDS_EFFORT = 1.25
+"""What all folds of a cross-validation may take together, in searches of all rows: counted in work, not in seconds."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,9 @@ class LearnedFold:
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, open_source(X), sample_weight, strict=model.missing != "drop")
-    folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv)]
-    return path_on(model, rows, folds)
+    with telling(model.progress, "cross-validating") as say:
+        folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv, say)]
+        return path_on(model, rows, folds)
 
 
 def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
@@ -89,11 +93,12 @@ def cut(model: E, size: int) -> E:
     return smaller
 
 
-def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[LearnedFold]:
-    """Search each fold once, by the settings of a model and on its domain."""
-    for train, test in folds_of(rows.weights, cv):
+def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str], None]) -> Iterator[LearnedFold]:
+    """Search each fold once, by the settings of a model and on its domain, and say which it is."""
+    for number, (train, test) in enumerate(folds_of(rows.weights, cv), 1):
+        say(f"fold {number} of {cv}")
         engine = MemoryEngine(rows.table(model.domain_, train), jobs_of(model.n_jobs))
-        yield LearnedFold(model, engine, rows.table(model.domain_, test), model.learn_fold(engine))
+        yield LearnedFold(model, engine, rows.table(model.domain_, test), model.learn_fold(engine, FOLDS_EFFORT / cv))
 
 
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:

@@ -148,9 +148,17 @@ class SparseRuleList(DensityEstimator):
             )
         return problem.posterior, found
 
-    def learn_fold(self, engine: MemoryEngine) -> Found:
-        """The best lists of all lengths that the chains see."""
-        return self._walk(*self._problem(engine), [])
+    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+        """The best lists of all lengths that fewer chains see: each takes its time to climb, however few they are."""
+        chains = max(1, round(self.restarts * min(effort, 1.0)))
+        share = min(1.0, effort * self.restarts / chains)
+        short = replace(
+            self,
+            restarts=chains,
+            iterations=max(1, round(self.iterations * share)),
+            time_limit=None if self.time_limit is None else self.time_limit * effort,
+        )
+        return short._walk(*self._problem(engine), [])
 
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
         """The best list of every length; a proof is about one length, so the chains walk to the others from there."""

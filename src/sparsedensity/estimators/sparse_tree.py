@@ -31,8 +31,8 @@ AT_ONCE = 0.1
 """A proof that is estimated to take longer begins with the greedy tree, so that there is one if it is cut short."""
 MOST_VALUES = 2000
 """A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
-FOLD_EFFORT = 0.25
-"""The share of the budget for each fold of a cross-validated path."""
+PATH_EFFORT = 0.25
+"""The effort for the other sizes of a path, if the tree of one size is proven."""
 STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
@@ -123,12 +123,12 @@ class SparseTree(DensityEstimator):
         problem = self._problem(engine)
         return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
 
-    def learn_fold(self, engine: MemoryEngine) -> Found:
+    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
         """The best trees of all sizes, from a short search."""
         problem = self._problem(engine)
         if self.search == "greedy":
             return self._grow(problem, [])
-        return self._anneal(problem, self._given_start(engine.domain), [], effort=FOLD_EFFORT)
+        return self._anneal(problem, self._given_start(engine.domain), [], effort=min(effort, 1.0))
 
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
         """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""
@@ -140,7 +140,7 @@ class SparseTree(DensityEstimator):
             return found.archive
         tree = found.structure
         assert isinstance(tree, Tree)
-        others = self._anneal(self._problem(engine), tree, [], effort=FOLD_EFFORT).archive
+        others = self._anneal(self._problem(engine), tree, [], effort=PATH_EFFORT).archive
         return {**others, tree.n_leaves: tree}
 
     def _problem(self, engine: MemoryEngine) -> AnyProblem:
@@ -167,7 +167,8 @@ class SparseTree(DensityEstimator):
             return self._grow(problem, watch)
         if self.progress and not is_compiled(anneal_moves.rebuild):
             sys.stderr.write("compiling the search: once for this machine, about half a minute\n")
-        starts, jobs, seconds = self._starts(problem, start), jobs_of(self.n_jobs), self.time_limit
+        starts, jobs = self._starts(problem, start), jobs_of(self.n_jobs)
+        seconds = None if self.time_limit is None else self.time_limit * effort
         search = Anneal(
             self.restarts, self.iterations, self.cooling, starts=starts, effort=effort, jobs=jobs, seconds=seconds
         )
