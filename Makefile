@@ -18,7 +18,7 @@ READY_DEV := $(VENV)/ready-dev
 
 demo: $(READY)
 	$(BIN)/sparsedensity fit titanic --output titanic.json
-	$(BIN)/sparsedensity show titanic.json --as svg --output docs/titanic.svg
+	$(BIN)/sparsedensity show titanic.json --as svg --output titanic.svg
 	$(BIN)/sparsedensity report titanic --output titanic.html
 
 test: $(READY_DEV) check

@@ -7,7 +7,7 @@ from sparsedensity import SparseRuleList, datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning
 from sparsedensity.ingest import Reading, open_source, read_table
-from sparsedensity.posterior import SparseRules
+from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.problem import Problem
 from sparsedensity.structures import Condition, RuleList
 
@@ -20,9 +20,8 @@ def main() -> None:
     warnings.simplefilter("ignore", SearchWarning)
     frame = datasets.load("titanic")
     engine = MemoryEngine(read_table(open_source(frame), Reading()))
-    problems = [
-        Problem(engine, SparseRules.on(engine.domain, expected_rules=e, expected_conditions=2)) for e in EXPECTED
-    ]
+    counts = antecedents_by_size(engine.domain, 2)
+    problems = [Problem(engine, SparseRules(counts, expected_rules=e, expected_conditions=2)) for e in EXPECTED]
     print(f"log posterior for {', '.join(map(str, EXPECTED))} expected rules, 2 expected conditions, pseudocount 1")
     report("the paper's first two rules for 4", told(engine), problems)
     for rules in range(1, 8):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reproduction.methods import LEAF_SIZES, MLPACK, paper_methods
 from reproduction.study import Chart, Panel, Series, Setting, StudyColumn, StudyTable
+from sparsedensity import Domain
 from sparsedensity.evaluation import (
     CrossValidation,
     Evaluation,
@@ -60,8 +61,9 @@ def performance(setting: Setting, name: str, frame: pl.DataFrame, search: str = 
         setting.say(f"{what}, {done} of {of} folds")
 
     def compute() -> dict[str, Any]:
-        cv = CrossValidation(folds, inner=folds, jobs=setting.jobs)
-        return {"folds": [asdict(fold) for fold in evaluate(frame, methods, cv, keep=keep, progress=tell).folds]}
+        cv, domain = CrossValidation(folds, inner=folds, jobs=setting.jobs), Domain.infer(frame, kinds="nominal")
+        found = evaluate(frame, methods, cv, domain=domain, keep=keep, progress=tell)
+        return {"folds": [asdict(fold) for fold in found.folds]}
 
     found = Evaluation(tuple(FoldScore(**fold) for fold in setting.part(what, compute)["folds"]))
     return Performance(found, (_summary(found), _every_fold(found)), _chart(name, found))

@@ -40,7 +40,7 @@ def paper_cut(name: str, folder: Path | None, seed: int = 0) -> TrainingCut:
     frame, stands_in = paper_table(name, folder)
     rows = frame if name in ORDERED else frame.sample(fraction=1.0, shuffle=True, seed=seed)
     cut = DATA_SETS[name].train_rows
-    return TrainingCut(name, rows[:cut], rows[cut:], Domain.infer(frame), stands_in)
+    return TrainingCut(name, rows[:cut], rows[cut:], Domain.infer(frame, kinds="nominal"), stands_in)
 
 
 def paper_table(name: str, folder: Path | None) -> tuple[pl.DataFrame, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,13 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 from sparsedensity.posterior.rule_list import OrdinalConditions, SparseRules, antecedents_by_size, conditions_in
 from sparsedensity.structures import Condition, RuleList
+
+
+def rules_on(
+    domain: Domain, *, max_conditions: int = 2, ordinal_conditions: OrdinalConditions = "value", **prior: Any
+) -> SparseRules:
+    """The posterior with every antecedent of a domain to choose from."""
+    return SparseRules(antecedents_by_size(domain, max_conditions, ordinal_conditions), **prior)
 
 
 def draw_list(
@@ -24,12 +32,12 @@ def draw_list(
 
     >>> from sparsedensity.domain import Feature
     >>> domain = Domain((Feature.nominal("sex", ("f", "m")), Feature.nominal("age", ("child", "adult"))))
-    >>> draw_list(domain, SparseRules.on(domain, expected_rules=2), random_state=1).n_rules
+    >>> draw_list(domain, rules_on(domain, expected_rules=2), random_state=1).n_rules
     2
     """
     if prior.antecedents != antecedents_by_size(domain, max(1, len(prior.antecedents)), ordinal_conditions):
         raise DataError(
-            "A list is drawn from all antecedents of a domain: make the prior with SparseRules.on(domain, ...) and the "
+            "A list is drawn from all antecedents of a domain: make the prior with rules_on(domain, ...) and the "
             "same ordinal_conditions."
         )
     rng = np.random.default_rng(random_state)

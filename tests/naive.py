@@ -347,6 +347,31 @@ def joint(domain, density, features, event):
     return {place: math.fsum(parts) for place, parts in masses.items()}
 
 
+def averaged(domain, density, feature):
+    """The density at every point, averaged over a feature by measure."""
+    sizes = domain[feature].measures
+    return {
+        p: math.fsum(m * density[(*p[:feature], v, *p[feature + 1 :])] for v, m in enumerate(sizes)) / math.fsum(sizes)
+        for p in density
+    }
+
+
+def _drop(before, after):
+    return 0.0 if before == after else math.log(before / after) if before > 0 else -math.inf
+
+
+def loss(domain, density, feature):
+    """What the expected log density loses when a feature is averaged over."""
+    merged = averaged(domain, density, feature)
+    return math.fsum(measure(domain, p) * d * _drop(d, merged[p]) for p, d in density.items() if d > 0)
+
+
+def loss_on(domain, density, feature, data):
+    """What the mean log density of rows loses when a feature is averaged over."""
+    merged = averaged(domain, density, feature)
+    return sum(w * _drop(density[row], merged[row]) for row, w in data) / math.fsum(w for _, w in data)
+
+
 def unusualness(domain, density):
     """For every point the mass of the points that are denser; log densities within 1e-9 are ties."""
     logs = {p: math.log(d) if d > 0 else -math.inf for p, d in density.items()}

@@ -14,7 +14,7 @@ from reproduction.methods import DET, MOST_LEAVES, paper_methods
 from reproduction.paper import DATA_SETS, QUOTED
 from reproduction.sets import paper_table
 from reproduction.study import CellValue, Chart, Panel, Series, Setting, Study, StudyColumn, StudyTable
-from sparsedensity import LeafSparseTree, datasets
+from sparsedensity import Domain, LeafSparseTree, datasets
 from sparsedensity.errors import DataError
 from sparsedensity.evaluation import CrossValidation, Method, SideBySide, against_det, mean_gain
 
@@ -74,7 +74,8 @@ def _compare(name: str, setting: Setting) -> dict[str, Any]:
     ours = Method(LeafSparseTree(8, pseudocount=2, time_limit=seconds, random_state=0))
     frame, stands_in = _load(name, setting.data)
     cv = CrossValidation(folds, inner=INNER, jobs=setting.jobs)
-    rows = against_det(frame, cv, det=paper_methods()[DET], ours=ours)
+    domain = Domain.infer(frame, kinds="nominal")
+    rows = against_det(frame, cv, domain=domain, det=paper_methods()[DET], ours=ours)
     return {"folds": [asdict(row) for row in rows], "stands_in": stands_in}
 
 

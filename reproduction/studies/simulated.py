@@ -77,7 +77,7 @@ def study(setting: Setting) -> Study:
 
 def _block(seeds: range) -> dict[str, Any]:
     frame = datasets.load("simulated")
-    domain = Domain.infer(frame)
+    domain = Domain.infer(frame, kinds="nominal")
     found: dict[str, list[dict[str, float]]] = {name: [] for name in methods(domain)}
     for seed in seeds:
         order = np.random.default_rng(seed).permutation(frame.height)
@@ -163,7 +163,7 @@ def _table(found: Mapping[str, list[dict[str, float]]]) -> StudyTable:
 
 def _pictures() -> list[ModelPicture]:
     frame = datasets.load("simulated")
-    domain = Domain.infer(frame)
+    domain = Domain.infer(frame, kinds="nominal")
     half = frame[np.random.default_rng(0).permutation(frame.height)[: frame.height // 2]]
     whole, recovered = (timed_fit(LeafSparseTree(domain=domain), rows).model for rows in (frame, half))
     return [

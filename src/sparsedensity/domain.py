@@ -19,13 +19,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity import periods
 from sparsedensity.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ MAX_VALUES = 65_535
 
 
 class Bin(NamedTuple):
-    """One bin of a continuous feature: ``low <= x < high`` (the last bin of a real feature includes ``high``)."""
+    """One bin of a continuous feature: ``low <= x < high`` (the last bin of a real feature includes ``high``).
+
+    Of dates and times it is a run of calendar periods, by their numbers (:mod:`~sparsedensity.periods`).
+    """
 
     low: float
     high: float
@@ -54,8 +58,8 @@ Value: TypeAlias = Label | Bin | None
 class Feature:
     """A column: its name, its kind, and its values, each with a measure.
 
-    Made by :meth:`nominal`, :meth:`ordinal` or :meth:`continuous`. A missing value, if the feature has one, is
-    always the last code.
+    Made by :meth:`nominal`, :meth:`ordinal`, :meth:`continuous` or :meth:`calendar`. A missing value, if the feature
+    has one, is always the last code.
 
     >>> Feature.continuous("age", (0, 18, 65, 100), integer=True, missing=True).measures
     (18.0, 47.0, 35.0, 33.333333333333336)
@@ -66,7 +70,9 @@ class Feature:
     values: tuple[Value, ...]
     measures: tuple[float, ...]
     integer: bool = False
-    """Whether a continuous feature holds whole numbers: a bin then measures how many it holds."""
+    """Whether bins are of whole numbers: a bin then measures how many it holds."""
+    period: periods.Unit | None = field(default=None, repr=False)
+    """What the bins of dates and times count."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -118,6 +124,20 @@ class Feature:
         return cls(name, "continuous", bins + (None,) * missing, widths + (mean,) * missing, integer)
 
     @classmethod
+    def calendar(
+        cls, name: str, unit: periods.Unit, edges: Iterable[float], *, kind: Kind = "ordinal", missing: bool = False
+    ) -> Feature:
+        """Dates or times of day over calendar periods: a value is a run of them and measures how many it holds.
+
+        >>> Feature.calendar("seen", "year", (50, 52, 55)).measures
+        (2.0, 3.0)
+        """
+        if unit not in periods.STEPS:
+            raise DataError(f"{name!r} needs a unit of the calendar, {', '.join(periods.STEPS)}, not {unit!r}.")
+        binned = cls.continuous(name, edges, integer=True, missing=missing)
+        return replace(binned, kind=kind, period=unit)
+
+    @classmethod
     def _of_labels(cls, name: str, kind: Kind, values: Sequence[Label], missing: bool) -> Feature:
         labels = tuple(values)
         return cls(name, kind, labels + (None,) * missing, (1.0,) * (len(labels) + missing))
@@ -133,6 +153,11 @@ class Feature:
         return self.kind != "nominal"
 
     @property
+    def binned(self) -> bool:
+        """Whether its values are bins."""
+        return isinstance(self.values[0], Bin)
+
+    @property
     def missing(self) -> int | None:
         """The code of the missing value, if there is one."""
         return self.size - 1 if self.values[-1] is None else None
@@ -144,7 +169,7 @@ class Feature:
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """The bin edges of a continuous feature, lowest first."""
+        """The edges of its bins, lowest first."""
         bins = [value for value in self.known if isinstance(value, Bin)]
         return np.array([b.low for b in bins] + [b.high for b in bins[-1:]])
 
@@ -173,21 +198,23 @@ class Domain:
     """
 
     features: tuple[Feature, ...]
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    """Columns of the table that are no features: tables may have them or not."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
         if not self.features:
             raise DataError("A domain needs at least one feature.")
-        twice = sorted({name for name in self.names if self.names.count(name) > 1})
-        if twice:
-            raise DataError(f"Two columns are called {twice[0]!r}. Rename one of them.")
+        if len(self._index) < len(self.names):
+            twice = next(name for i, name in enumerate(self.names) if self._index[name] != i)
+            raise DataError(f"Two columns are called {twice!r}. Rename one of them.")
 
     @classmethod
     def infer(
         cls,
         X: Any,
         *,
-        kinds: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, Any] | str | None = None,
         bins: Any = 10,
         missing: Literal["category", "drop", "error"] = "category",
         sample_weight: Any = None,

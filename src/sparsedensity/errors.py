@@ -43,7 +43,7 @@ class UnknownValueError(DataError):
 
     def __init__(self, feature: str, value: object, known: Iterable[object], way_out: str) -> None:
         self.feature, self.value, self.known = feature, value, tuple(known)
-        super().__init__(f"{feature!r} has no value {value!r}. Known: {_some(self.known)}. {way_out}")
+        super().__init__(f"{feature!r} has no value {quoted(value)}. Known: {_some(self.known)}. {way_out}")
 
 
 class ParameterError(SparseDensityError, ValueError):
@@ -80,6 +80,11 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def quoted(value: object) -> str:
+    """A value as a user would write it; dates and times by their text."""
+    return repr(str(value) if hasattr(value, "isoformat") else value)
 
 
 @contextmanager

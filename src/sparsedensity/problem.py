@@ -11,6 +11,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
+from sparsedensity.posterior.base import is_number
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats
 
@@ -62,8 +63,7 @@ AnyProblem = Problem[Any]
 
 def check_amount(name: str, value: object, allowed: str = "a number of 0 or more") -> None:
     """Refuse what is not a finite number of 0 or more."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:  # type: ignore[operator]
+    if not is_number(value) or not 0 <= value < np.inf:  # type: ignore[operator]
         raise ParameterError(name, value, allowed)
 
 

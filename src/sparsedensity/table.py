@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,8 @@ from sparsedensity.errors import DataError
 Codes = NDArray[np.unsignedinteger[Any]]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
+MOST_ROWS = 2**32 - 1
+"""Row numbers take 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ class Table:
     def of(cls, domain: Domain, codes: Codes, weights: Floats | None = None) -> Table:
         """Collapse equal rows and add up their weights."""
         codes = np.ascontiguousarray(codes, domain.code_type)
-        group = np.empty(len(codes), np.uint32)
-        first = _kernels().group_rows(codes, _free_slots(len(codes)), group)
+        group, first = number_rows(codes)
         summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64)
         return cls(domain, codes if len(first) == len(codes) else codes[first], summed)
 
@@ -53,31 +53,12 @@ class Table:
         return len(self.weights)
 
 
-class RowIndex:
-    """Finds rows of codes among the distinct rows of a table."""
+def number_rows(codes: Codes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The number of every row among the distinct ones, in order of appearance, and the first row of each."""
+    from sparsedensity.kernels.rows import group_rows  # the compiler takes long to load
 
-    def __init__(self, codes: Codes) -> None:
-        self.codes = np.ascontiguousarray(codes)
-        self.slots = _free_slots(len(codes))
-        _kernels().index_rows(self.codes, self.slots)
-
-    def find(self, codes: Codes) -> NDArray[np.int64]:
-        """The position of each row, or -1 if it is not there."""
-        found = np.empty(len(codes), np.int64)
-        codes = np.ascontiguousarray(codes, self.codes.dtype)
-        _kernels().find_rows(self.slots, self.codes, codes, found)
-        return found
-
-
-def _free_slots(rows: int) -> NDArray[np.uint32]:
-    """An empty hash table, at most half full when all rows are in it; its size is a power of two."""
-    free = _kernels().FREE
-    if rows >= free:
-        raise DataError(f"The table has {rows:,} rows; at most 4 billion fit into memory here.")
-    return np.full(1 << max(4, (2 * rows - 1).bit_length()), free, np.uint32)
-
-
-def _kernels() -> ModuleType:
-    from sparsedensity.kernels import rows  # the compiler takes long to load
-
-    return rows
+    if len(codes) >= MOST_ROWS:
+        raise DataError(f"The table has {len(codes):,} rows; at most 4 billion fit into memory here.")
+    slots = np.zeros(1 << max(4, (2 * len(codes) - 1).bit_length()), np.uint32)
+    group = np.empty(len(codes), np.uint32)
+    return group, group_rows(codes, slots, group)

@@ -35,7 +35,7 @@ def test_the_leaves_that_dets_likelihood_takes_are_the_fewest_that_reach_it(name
     ours = LeafSparseTree(time_limit=5.0, random_state=0)
     found = against_det(TABLES[name](), CV, det=DET, ours=Method(ours))
     assert any(row.leaves_to_match is not None for row in found)
-    for row, (train, test) in zip(found, CV.split(rows.weights), strict=True):
+    for row, (train, test) in zip(found, CV.split(rows), strict=True):
         (learned, known), (unseen, weights) = rows.weighing(train), rows.weighing(test)
         limited = clone(ours).set_params(max_leaves=row.det_leaves, domain=rows.domain)
         model = limited.fit(learned, sample_weight=known)

@@ -49,7 +49,7 @@ def fitted():
     return {
         "titanic": GreedyTree().fit(datasets.load("titanic")),
         "mixed": GreedyTree(kinds={"size": size}, max_leaves=12).fit(mixed_rows()),
-        "histogram": Histogram().fit(datasets.load("simulated")),
+        "histogram": Histogram(kinds="nominal").fit(datasets.load("simulated")),
     }
 
 

@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
+from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Exact, Greedy, run
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.trees.exact import best_by_region as tables
 from sparsedensity.structures import Tree
+from tests.draw_list import rules_on
 from tests.strategies import data_in, domains, positive, rule_lists, shares, table_of, trees
 
 
@@ -38,7 +39,7 @@ def test_no_tree_is_above_the_cheap_bound(domain, data, rate, a, g):
 @given(domains(), st.data(), positive, positive, positive, st.booleans())
 def test_no_list_is_above_the_cheap_bound(domain, data, rate, eta, a, as_printed):
     rows, rules = data.draw(data_in(domain)), data.draw(rule_lists(domain))
-    posterior = SparseRules.on(
+    posterior = rules_on(
         domain,
         max_conditions=3,
         ordinal_conditions="interval",

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.density import TIE, Density
+from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.density.changes import best_changes
 from sparsedensity.errors import DataWarning
-from sparsedensity.posterior import LeafSparse, SparseRules
+from sparsedensity.posterior import LeafSparse
+from tests.draw_list import rules_on
 from tests.strategies import domains, rows_of, rule_lists, trees
 
 
@@ -19,7 +20,7 @@ def densities(draw):
     if draw(st.booleans()):
         structure, posterior = draw(trees(domain)), LeafSparse()
     else:
-        structure, posterior = draw(rule_lists(domain)), SparseRules.on(domain)
+        structure, posterior = draw(rule_lists(domain)), rules_on(domain)
     weights = np.array(draw(st.lists(st.integers(0, 9), min_size=structure.n_leaves, max_size=structure.n_leaves)))
     weights = np.where(np.isfinite(structure.log_volumes), weights, 0.0) + 0.0
     return Density(structure, weights, posterior.log_probabilities(structure, weights))
@@ -42,11 +43,14 @@ def test_no_other_change_of_one_value_does_better(density, data):
         for code in range(domain.sizes[feature])
     }
     if best is None:
-        assert max(tried.values()) <= own + TIE
+        assert max(tried.values()) <= own + EQUALLY_DENSE
         return
-    assert max(tried.values()) <= tried[best.feature, best.codes[0]] + TIE * len(domain)
+    assert max(tried.values()) <= tried[best.feature, best.codes[0]] + EQUALLY_DENSE * len(domain)
     equal = [code for code in range(domain.sizes[best.feature]) if code in best.codes]
-    assert all(tried[best.feature, code] == pytest.approx(tried[best.feature, equal[0]], abs=2 * TIE) for code in equal)
+    assert all(
+        tried[best.feature, code] == pytest.approx(tried[best.feature, equal[0]], abs=2 * EQUALLY_DENSE)
+        for code in equal
+    )
     assert row[best.feature] not in best.codes
 
 

@@ -11,9 +11,10 @@ from scipy import stats
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.posterior import BranchSparse, FullHistogram, LeafSparse, SparseRules
+from sparsedensity.posterior import BranchSparse, FullHistogram, LeafSparse
 from sparsedensity.structures import Cells, Condition, RuleList, Tree
 from tests import naive
+from tests.draw_list import rules_on
 from tests.strategies import data_in, domains, events_in, flat, positive, rule_lists, table_of, trees
 
 KINDS = st.sampled_from(["leaf-sparse", "branch-sparse", "rules", "histogram"])
@@ -33,7 +34,7 @@ def histogram_of(domain, rows, a):
 
 def posterior_of(kind, domain, a):
     if kind == "rules":
-        return SparseRules.on(domain, pseudocount=a)
+        return rules_on(domain, pseudocount=a)
     return LeafSparse(3, a) if kind == "leaf-sparse" else BranchSparse(2, a)
 
 
@@ -194,7 +195,7 @@ def test_a_list_over_a_huge_domain_answers_what_a_small_one_does():
     weights = np.array(naive.leaf_weights(lean, rows))
     found = []
     for structure in (lean, wide):
-        logs = SparseRules.on(structure.domain).log_probabilities(structure, weights)
+        logs = rules_on(structure.domain).log_probabilities(structure, weights)
         density = Density(structure, weights, logs)
         found.append(density.joint([0, 1], np.ones(sum(structure.domain.sizes))))
         assert density.unusualness == pytest.approx(Density(lean, weights, logs).unusualness)
@@ -213,7 +214,7 @@ def test_a_leaf_without_points_has_no_probability(size, rest, data, a):
     rules = RuleList.of(domain, [[first], *([[Condition(0, 0, 0)]] if size > 1 else [])])
     rows = data.draw(data_in(domain))
     weights = np.array(naive.leaf_weights(rules, rows))
-    density = Density(rules, weights, SparseRules.on(domain, pseudocount=a).log_probabilities(rules, weights))
+    density = Density(rules, weights, rules_on(domain, pseudocount=a).log_probabilities(rules, weights))
     assert density.probabilities.tolist() == [1.0] + [0.0] * (rules.n_leaves - 1)
     assert (density.log_densities[1:] == -np.inf).all()
     assert density.probability(np.ones(sum(domain.sizes))) == pytest.approx(1)

@@ -58,7 +58,7 @@ def test_sides_are_counted_without_listing_them(feature):
 def test_every_region_is_counted_and_its_parts_come_before_it(domain, data):
     assume(small(domain))
     rows = data.draw(data_in(domain))
-    lattice, regions = Lattice.over(domain), Regions(domain, rows)
+    lattice, regions = Lattice(domain, tuple(range(len(domain)))), Regions(domain, rows)
     weights = lattice.weights(MemoryEngine(table_of(domain, rows)))
     log_volumes = lattice.log_volumes()
     numbers = {region_of(lattice, number): number for number in range(lattice.regions)}

@@ -23,7 +23,7 @@ from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
 from tests import naive
 from tests.compiled import opened
-from tests.draw_list import draw_list
+from tests.draw_list import draw_list, rules_on
 from tests.naive_lists import Scorer, best_list, every_antecedent, every_list, supported
 from tests.strategies import data_in, domains, positive, rule_lists, table_of
 
@@ -84,7 +84,7 @@ def test_estimates_come_near_the_exact_volumes(estimate, domain, data):
 @pytest.mark.parametrize("lam", [0.7, 4.0])
 def test_lists_drawn_from_the_prior_are_as_frequent_as_it_says(lam):
     domain = Domain((Feature.nominal("x", "ab"), Feature.ordinal("y", "ab", missing=True)))
-    prior = SparseRules.on(domain, max_conditions=2, expected_rules=lam, expected_conditions=1.5)
+    prior = rules_on(domain, max_conditions=2, expected_rules=lam, expected_conditions=1.5)
     rng, draws = np.random.default_rng(5), 5_000
     drawn = Counter(draw_list(domain, prior, rng).rules for _ in range(draws))
     assert sum(prior.antecedents) == 11
@@ -101,7 +101,7 @@ def test_lists_drawn_from_the_prior_are_as_frequent_as_it_says(lam):
 
 def test_a_list_can_use_every_antecedent_there_is():
     domain = Domain((Feature.nominal("x", "ab"), Feature.nominal("y", "ab")))
-    prior = SparseRules.on(domain, expected_rules=50.0)
+    prior = rules_on(domain, expected_rules=50.0)
     assert max(draw_list(domain, prior, seed).n_rules for seed in range(30)) == 8
 
 

@@ -14,6 +14,7 @@ from sparsedensity.posterior import BranchSparse, FullHistogram, LeafSparse, Spa
 from sparsedensity.posterior.rule_list import conditions_of
 from sparsedensity.structures import Cells, Condition, RuleList, Tree
 from tests import naive
+from tests.draw_list import rules_on
 from tests.strategies import data_in, domains, positive, rule_lists, shares, table_of, trees
 
 MODES = st.sampled_from(["value", "interval"])
@@ -68,7 +69,7 @@ def lists_from_antecedents(draw, domain, most, mode):
 @given(domains(), st.data(), MODES, st.integers(1, 3), positive, positive, positive, st.booleans())
 def test_the_rule_list_posterior_is_the_sum_of_its_terms(domain, data, mode, most, lam, eta, a, as_printed):
     rows, rules = data.draw(data_in(domain)), data.draw(lists_from_antecedents(domain, most, mode))
-    posterior = SparseRules.on(
+    posterior = rules_on(
         domain,
         max_conditions=most,
         ordinal_conditions=mode,
@@ -89,7 +90,7 @@ def test_a_list_may_use_up_all_rules_of_one_size():
         [[Condition(0, 0, 0)], [Condition(1, 0, 0)], [Condition(0, 1, 1)], [Condition(0, 1, 1), Condition(1, 0, 0)]],
     )
     rows = [((0, 0), 3.0), ((1, 0), 1.0)]
-    posterior = SparseRules.on(domain, expected_rules=3, expected_conditions=2)
+    posterior = rules_on(domain, expected_rules=3, expected_conditions=2)
     assert posterior.antecedents == (3, 2)
     expected = naive.rule_list(rules, rows, (3, 2), 3, 2, 1.0)
     assert posterior.log_posterior(rules, np.array([3.0, 1.0, 0.0, 0.0, 0.0])) == pytest.approx(expected)
@@ -168,7 +169,7 @@ def test_a_histogram_beyond_all_floats_keeps_its_evidence():
 def test_mean_probabilities_are_those_of_the_formula(domain, data, a):
     rows = data.draw(data_in(domain))
     tree, rules = data.draw(trees(domain)), data.draw(rule_lists(domain))
-    for structure, posterior in ((tree, LeafSparse(3, a)), (rules, SparseRules.on(domain, pseudocount=a))):
+    for structure, posterior in ((tree, LeafSparse(3, a)), (rules, rules_on(domain, pseudocount=a))):
         weights = np.array(naive.leaf_weights(structure, rows))
         found = np.exp(posterior.log_probabilities(structure, weights))
         assert found == pytest.approx(np.array(naive.mean_probabilities(structure, rows, a)))
@@ -183,7 +184,7 @@ def test_mean_probabilities_are_those_of_the_formula(domain, data, a):
 def test_intervals_of_one_dirichlet_are_beta_quantiles(domain, data, a, level):
     rows = data.draw(data_in(domain))
     tree, rules = data.draw(trees(domain)), data.draw(rule_lists(domain))
-    for structure, posterior in ((tree, LeafSparse(3, a)), (rules, SparseRules.on(domain, pseudocount=a))):
+    for structure, posterior in ((tree, LeafSparse(3, a)), (rules, rules_on(domain, pseudocount=a))):
         weights, volumes = naive.leaf_weights(structure, rows), naive.leaf_volumes(structure)
         found = posterior.intervals(structure, np.array(weights), level)
         k, n = sum(v > 0 for v in volumes), math.fsum(weights)

@@ -5,13 +5,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.search.trees.row_lists import RowLists
-from sparsedensity.table import RowIndex, Table
+from sparsedensity.search.trees.greedy import OpenLeaf
+from sparsedensity.structures import Cells
+from sparsedensity.table import Table
 from tests import naive
 from tests.strategies import data_in, domains, rows_of, table_of, trees
 
@@ -49,7 +50,8 @@ def test_every_row_is_found_again_and_no_other(domain, data):
     kept = table_of(domain, data.draw(data_in(domain))).codes
     every = np.array(naive.points(domain), domain.code_type)
     places = {tuple(row): place for place, row in enumerate(kept.tolist())}
-    assert RowIndex(kept).find(every).tolist() == [places.get(tuple(row), -1) for row in every.tolist()]
+    found = Cells(domain, kept).leaf_numbers(every)
+    assert found.tolist() == [places.get(tuple(row), len(kept)) for row in every.tolist()]
 
 
 def test_many_rows_of_many_columns_collapse_like_numpy_does_it():
@@ -74,13 +76,20 @@ def test_an_engine_counts_every_value(domain, data):
 
 
 @given(domains(), st.data())
-def test_lists_of_rows_are_divided_without_losing_any(domain, data):
-    lists = RowLists(table_of(domain, data.draw(data_in(domain))))
+def test_a_leaf_is_divided_without_losing_a_row(domain, data):
+    table = table_of(domain, data.draw(data_in(domain)))
     feature = data.draw(st.integers(0, len(domain) - 1))
-    part = np.array(data.draw(st.tuples(*[st.integers(0, 2)] * domain.sizes[feature])), np.int64)
-    parts = lists.divide(lists.all_rows(), feature, part, 3)
-    codes = lists.table.codes[:, feature]
-    assert [own.tolist() for own in parts] == [np.flatnonzero(part[codes] == p).tolist() for p in range(3)]
+    first = np.zeros(int(domain.starts[-1]), bool)
+    first[domain.span(feature)] = data.draw(st.tuples(*[st.booleans()] * domain.sizes[feature]).filter(any))
+    assume(not first[domain.span(feature)].all())
+    rows, allowed = np.arange(len(table)), np.ones(len(first), np.uint8)
+    one, other = OpenLeaf(rows, allowed, domain.log_volume).divided(table, feature, first)
+    inside = first[domain.starts[feature] + table.codes[:, feature]]
+    assert (one.rows.tolist(), other.rows.tolist()) == (
+        np.flatnonzero(inside).tolist(),
+        np.flatnonzero(~inside).tolist(),
+    )
+    assert np.logaddexp(one.log_volume, other.log_volume) == pytest.approx(domain.log_volume)
 
 
 @given(domains(), st.data())

@@ -5,10 +5,11 @@ import numpy as np
 from sparsedensity import GreedyTree
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.posterior import LeafSparse, SparseRules
+from sparsedensity.posterior import LeafSparse
 from sparsedensity.report import model
 from sparsedensity.report.model import Report
 from sparsedensity.structures import Condition, RuleList
+from tests.draw_list import rules_on
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -50,7 +51,7 @@ def rules_report():
         domain,
         [[Condition(0, 3, 3), Condition(1, 1, 1)], [Condition(2, 1, 2)], [Condition(1, 0, 0), Condition(2, 3, 3)]],
     )
-    return report_of(rules, np.array([862.0, 400.0, 139.0, 800.0]), SparseRules.on(domain), "A rule list")
+    return report_of(rules, np.array([862.0, 400.0, 139.0, 800.0]), rules_on(domain), "A rule list")
 
 
 def hostile_rows():

@@ -12,7 +12,7 @@ from scipy.spatial.distance import jensenshannon
 
 from sparsedensity import Histogram
 from sparsedensity.density.comparison import LeafComparison, homogeneity, jensen_shannon, standardised
-from sparsedensity.errors import ColumnsError, DataError
+from sparsedensity.errors import ColumnsError, DataError, DataWarning
 from sparsedensity.report.comparison import compare
 from tests.report.models import hostile_model, hostile_rows, rules_report
 
@@ -90,7 +90,8 @@ def test_a_difference_is_found_where_it_is(titanic, people):
 
 def test_rows_outside_the_domain_are_a_difference(titanic, people):
     odd = pl.DataFrame({"class": ["stowaway"] * 30, "sex": ["male"] * 30, "age": ["adult"] * 30})
-    compared = titanic.compare(pl.concat([people, odd]))
+    with pytest.warns(DataWarning, match=r"30 rows lie outside the domain.*'class' has no value 'stowaway'"):
+        compared = titanic.compare(pl.concat([people, odd]))
     outside = compared.differences[-1]
     assert (outside.leaf, outside.expected, outside.weight) == (None, 0, 30)
     assert outside.difference > 3

@@ -67,7 +67,8 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(page):
 @pytest.mark.parametrize(
     "phrase",
     [
-        "The picture", "Look up a record", "The largest and the rarest groups", "The most unusual records",
+        "The picture", "Which columns matter", "Look up a record", "The largest and the rarest groups",
+        "The most unusual records",
         "How many leaves are enough?", "How good is it?", "How it was found", "The columns", "How to read it",
         "Independent columns", "Full histogram", "expected leaves 8, pseudocount 2",
         "class is 1st or crew", "with age adult it would be 77.8 times as common",

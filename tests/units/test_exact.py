@@ -13,8 +13,9 @@ from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Exact, Greedy, estimate, near_optimal, run
+from sparsedensity.search.near import TooManyError
 from sparsedensity.search.trees.exact import best_by_region as tables
-from sparsedensity.search.trees.exact.within_slack import TooManyError, Within
+from sparsedensity.search.trees.exact.within_slack import Within
 from sparsedensity.table import Table
 
 METHODS = [LeafSparse(8, 2), BranchSparse(2, 2)]

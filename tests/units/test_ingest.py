@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsedensity import Domain, Feature, GreedyTree, Histogram
 from sparsedensity.domain import Bin
-from sparsedensity.errors import DataError, DataWarning, UnknownValueError
+from sparsedensity.errors import DataError, DataWarning, ParameterError, UnknownValueError
 from sparsedensity.estimators import ESTIMATORS
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.features import weighted_quantiles
@@ -69,16 +69,35 @@ class TestKinds:
 
     @every_frame
     def test_floats_are_continuous_in_ten_bins(self, frame):
-        feature = only(frames([0.0, 2.0, 5.0])[frame])
+        feature = only(frames([0.0, 2.5, 5.0])[frame])
         assert (feature.kind, feature.size, feature.integer) == ("continuous", 10, False)
         assert_allclose(feature.edges, np.linspace(0, 5, 11))
         assert_allclose(feature.measures, 0.5)
 
     @every_frame
-    def test_whole_numbers_are_nominal_up_to_twenty_values(self, frame):
+    def test_whole_numbers_are_ordinal_up_to_twenty_values(self, frame):
         feature = only(frames([7 * i for i in range(20)] * 2)[frame])
-        assert (feature.kind, feature.values) == ("nominal", tuple(7 * i for i in range(20)))
+        assert (feature.kind, feature.values) == ("ordinal", tuple(7 * i for i in range(20)))
         assert all(type(value) is int for value in feature.values)
+
+    @every_frame
+    def test_floats_that_hold_only_whole_numbers_are_whole_numbers(self, frame):
+        few, many = ([float(i) for i in range(size)] for size in (20, 21))
+        assert only(frames(few)[frame]) == only(frames(list(range(20)))[frame])
+        assert only(frames(many)[frame]) == only(frames(list(range(21)))[frame])
+        model = Histogram().fit(frames([1.0, 2.0, 2.0])[frame])
+        with pytest.warns(DataWarning, match=r"has no value 1\.5"):
+            assert np.isneginf(model.score_samples(frames([1.5, 2.0])[frame])).tolist() == [True, False]
+
+    @every_frame
+    def test_one_word_is_the_kind_of_all_columns_that_it_suits(self, frame):
+        numbers, texts = frames([1, 2, 3])[frame], frames(["u", "v", "w"])[frame]
+        for kind in ("nominal", "ordinal", "continuous"):
+            assert only(numbers, kinds=kind).kind == kind
+            assert only(texts, kinds=kind).kind == "nominal"
+        assert only(numbers, kinds="nominal").values == (1, 2, 3)
+        with pytest.raises(ParameterError, match="kinds must be 'nominal'"):
+            Domain.infer(numbers, kinds="whatever")
 
     @every_frame
     def test_whole_numbers_of_more_than_twenty_values_are_continuous(self, frame):
@@ -88,9 +107,11 @@ class TestKinds:
 
     def test_a_wide_array_of_integers_is_decided_column_by_column(self):
         table = np.stack([np.arange(100) % 3, np.arange(100), np.arange(100) * 10**9], axis=1)
-        assert [feature.kind for feature in Domain.infer(table)] == ["nominal", "continuous", "continuous"]
+        table[0, 1] = 7
+        assert [feature.kind for feature in Domain.infer(table)] == ["ordinal", "continuous", "continuous"]
         as_frame = pl.DataFrame(table, schema=["x0", "x1", "x2"])
         assert Domain.infer(table) == Domain.infer(as_frame)
+        assert Domain.infer(table, kinds="nominal") == Domain.infer(as_frame, kinds="nominal")
 
     def test_an_ordered_categorical_is_ordinal_and_keeps_its_order(self):
         sizes = pd.Categorical(["S", "L"], categories=["S", "M", "L"], ordered=True)
@@ -240,17 +261,17 @@ class TestBins:
         assert_array_equal(weighted_quantiles(numbers, weights, 4), weighted_quantiles(numbers, unit * weights, 4))
 
     def test_equal_quantiles_merge(self):
-        feature = only(np.array([0.0] * 90 + [1.0] * 5 + [2.0] * 5).reshape(-1, 1), bins="quantile:10")
+        feature = only(np.array([0.0] * 90 + [1.5] * 5 + [2.0] * 5).reshape(-1, 1), bins="quantile:10")
         assert len(set(feature.edges)) == feature.size + 1
         assert all(width > 0 for width in feature.measures)
         assert (feature.edges[0], feature.edges[-1]) == (0, 2)
 
     def test_given_edges_are_taken_and_equal_ones_merge(self):
-        feature = only(np.array([[1.0], [2.0]]), bins=[0, 1.5, 1.5, 4, 4])
+        feature = only(np.array([[1.2], [2.0]]), bins=[0, 1.5, 1.5, 4, 4])
         assert feature.values == (Bin(0, 1.5), Bin(1.5, 4))
 
     def test_edges_may_be_given_out_of_order_and_by_column(self):
-        table = pd.DataFrame({"f": [1.0, 2.0], "g": [0.0, 10.0]})
+        table = pd.DataFrame({"f": [1.5, 2.0], "g": [0.5, 10.0]})
         f, g = Domain.infer(table, bins={"f": np.array([4, 0, 2])})
         assert f.values == (Bin(0, 2), Bin(2, 4))
         assert g.size == 10
@@ -386,12 +407,13 @@ class TestMissing:
 
 
 class TestUnknown:
-    table = pd.DataFrame({"f": np.arange(11.0), "a": list("xyxyxyxyxyx")})
+    table = pd.DataFrame({"f": [0.0] * 60 + [4.5] * 3 + [10.0] * 40, "a": ["x"] * 60 + ["y"] * 43})
     strange = pd.DataFrame({"f": [5.0, 5.0, -1.0, 99.0], "a": ["x", "zzz", "x", "y"]})
+    declared = Domain((Feature.continuous("f", range(11)), Feature.nominal("a", ("x", "y", "z"))))
 
     @every_estimator
     def test_an_unknown_value_has_density_zero_and_one_warning_names_it(self, kind):
-        model = kind().fit(self.table)
+        model = kind(domain=self.declared).fit(self.table)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             logs = model.score_samples(self.strange)
@@ -404,7 +426,7 @@ class TestUnknown:
     @every_estimator
     @pytest.mark.parametrize(("ask", "expected"), [("apply", -1), ("unusualness", 1.0), ("score_samples", -np.inf)])
     def test_every_question_gives_one_warning(self, kind, ask, expected):
-        model = kind().fit(self.table)
+        model = kind(domain=self.declared).fit(self.table)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answers = getattr(model, ask)(self.strange.iloc[[1]])
@@ -413,7 +435,7 @@ class TestUnknown:
 
     @every_estimator
     def test_nearest_puts_numbers_into_the_outermost_bins(self, kind):
-        model = kind(unknown="nearest").fit(self.table)
+        model = kind(unknown="nearest", domain=self.declared).fit(self.table)
         inside = pd.DataFrame({"f": [0.0, 10.0], "a": ["x", "y"]})
         assert_array_equal(model.score_samples(self.strange.iloc[[2, 3]]), model.score_samples(inside))
         with pytest.warns(DataWarning, match="1 row lies.*'a' has no value 'zzz'"):
@@ -434,7 +456,7 @@ class TestUnknown:
 
     @every_estimator
     def test_error_refuses_and_names_the_value(self, kind):
-        model = kind(unknown="error").fit(self.table)
+        model = kind(unknown="error", domain=self.declared).fit(self.table)
         with pytest.raises(UnknownValueError, match=r"'f' has no value -1\.0"):
             model.score_samples(self.strange)
         with pytest.raises(UnknownValueError, match="'a' has no value 'zzz'"):
@@ -456,7 +478,7 @@ class TestCodes:
     @pytest.mark.parametrize(("size", "dtype"), [(2, np.uint8), (256, np.uint8), (257, np.uint16), (65_535, np.uint16)])
     def test_codes_are_of_the_smallest_type_that_fits(self, size, dtype):
         table = pl.DataFrame({"a": [f"{i:05}" for i in range(size)], "b": ["x"] * size})
-        read = read_table(open_source(table), Reading())
+        read = read_table(open_source(table), Reading(kinds={"a": "nominal"}))
         assert read.codes.dtype == dtype
         assert read.codes.shape == (size, 2)
         assert_array_equal(np.sort(read.codes[:, 0]), np.arange(size))

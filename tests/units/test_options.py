@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from sparsedensity import datasets
+from sparsedensity import Domain, datasets
 from sparsedensity.cli import VERBS, app
 from sparsedensity.cli.data import Data
 from sparsedensity.cli.options import NOT_PARAMETERS, ModelOptions, estimators, flag, parameters
@@ -11,12 +11,12 @@ from sparsedensity.errors import SparseDensityError
 from sparsedensity.estimators import ESTIMATORS
 
 WITHOUT_OPTION = {
-    "domain": "a Domain is made in Python; --kind and --bins declare columns",
     "progress": "shown on a terminal unless --quiet is given",
 }
 VERBS_THAT_FIT = ("fit", "path", "report", "evaluate")
-GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "max_leaves": "7", "max_rules": "none"}
-READ = {"kinds": {"sex": "nominal"}, "bins": 3, "max_leaves": 7, "max_rules": None}
+GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "domain": ["titanic"], "max_leaves": "7", "max_rules": "none"}
+DOMAIN = Domain.infer(datasets.load("titanic"))
+READ = {"kinds": {"sex": "nominal"}, "bins": 3, "domain": DOMAIN, "max_leaves": 7, "max_rules": None}
 """Options that are read from text, and the parameters they become."""
 
 every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in estimators() for n in parameters()])
@@ -65,3 +65,20 @@ def test_every_verb_that_fits_takes_every_option(verb):
     declared = {option for parameter in command.params for option in parameter.opts}
     assert {flag(name) for name in (*parameters(), *NOT_PARAMETERS)} <= declared
     assert set(VERBS_THAT_FIT) <= set(VERBS)
+
+
+def test_one_word_is_the_kind_of_all_columns(table):
+    assert ModelOptions(kinds=["nominal"]).model(table).kinds == "nominal"
+
+
+def test_a_domain_of_several_files_holds_the_values_of_all(table, tmp_path):
+    names = []
+    for sex in ("male", "female"):
+        names.append(str(tmp_path / f"{sex}.csv"))
+        table.frame.filter(table.frame["sex"] == sex).write_csv(names[-1])
+    model, read = ModelOptions(domain=names, method="greedy", quiet=True).fit(names[0])
+    assert model.domain_["sex"].values == ("female", "male")
+    assert read.frame["sex"].unique().to_list() == ["male"]
+    table.frame.drop("age").write_csv(tmp_path / "other.csv")
+    with pytest.raises(SparseDensityError, match=r"other\.csv has other columns than male\.csv"):
+        ModelOptions(domain=[names[0], str(tmp_path / "other.csv")]).model(table)

@@ -6,6 +6,7 @@ Standard output carries the answer and nothing else; notes, warnings and progres
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from typing import Any
@@ -14,7 +15,7 @@ import typer
 
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.errors import SparseDensityError
-from sparsedensity.version import __version__
+from sparsedensity.version import COMMAND, __version__
 
 app = typer.Typer(
     name="sparsedensity",
@@ -46,6 +47,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     warnings.showwarning = _show_warning
+    typed = COMMAND.set(shlex.join(["sparsedensity", *sys.argv[1:]]))
     try:
         app()
     except SparseDensityError as error:
@@ -57,6 +59,8 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         sys.exit(130)
+    finally:
+        COMMAND.reset(typed)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:

@@ -27,14 +27,17 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Compare a table with the one a model was fitted to: last year with this year, training with test data."""
+    from sparsedensity.report.made import signed
+
     check_outputs(data, svg, html, model)
     fitted = load_model(model)
     rows = read_rows(data, fitted.domain_, weight)
     with working("comparing"):
         compared = fitted.compare(rows.frame, rows.weights, rows.name)
-    for output, render in ((svg, compared.to_svg), (html, compared.to_html)):
-        if output is not None:
-            write_text(render(), output)
+    if svg is not None:
+        write_text(signed(compared.to_svg(), compared.report.seed), svg)
+    if html is not None:
+        write_text(compared.to_html(), html)
     if json:
         write_json(compared.as_dict())
     elif "-" not in (str(svg), str(html)):

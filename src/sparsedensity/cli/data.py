@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.from_file import SavedModel
+    from sparsedensity.report.model import Report
 
 SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
@@ -37,7 +38,7 @@ def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = 
     """A file, standard input (``-``) or a bundled data set by name."""
     frame = _read(name, None)
     for column in drop or []:
-        _check_column(frame, column, name)
+        check_column(frame, column, name)
     weights = None if weight is None else _weights(frame, weight, name)
     unused = {*(drop or []), *([] if weight is None else [weight])}
     return Data(frame.drop(unused), weights, Path(name).name)
@@ -61,10 +62,12 @@ def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
 
 def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | None = None) -> pl.DataFrame:
     """The part of a table that a model knows."""
-    lacking = [column for column in domain.names if column not in frame.columns]
+    given = set(frame.columns)
+    lacking = [column for column in domain.names if column not in given]
     if lacking:
         raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
-    extra = [column for column in frame.columns if column not in (*domain.names, weight)]
+    known = {*domain.names, *domain.left_out, weight}
+    extra = [column for column in frame.columns if column not in known]
     if extra:
         note(f"columns that the model does not know are left out: {', '.join(extra)}")
     return frame.select(domain.names)
@@ -85,9 +88,11 @@ def model_file(path: Path) -> Iterator[Path]:
     if str(path) != "-":
         yield path
         return
+    from sparsedensity.structures.files import read_like_json
+
     with TemporaryDirectory() as folder:
         file = Path(folder) / "standard-input.json"
-        file.write_bytes(sys.stdin.buffer.read())
+        file.write_bytes(read_like_json(sys.stdin.buffer))
         yield file
 
 
@@ -143,7 +148,7 @@ def note(text: str) -> None:
 
 def write_json(answer: Any) -> None:
     """The answer for machines; numbers that JSON does not have become null."""
-    typer.echo(json.dumps(_finite(answer), indent=1, ensure_ascii=False))
+    typer.echo(json.dumps(_finite(answer), indent=1, ensure_ascii=False, default=str))
 
 
 def write_table(frame: pl.DataFrame, output: Path | None) -> None:
@@ -159,8 +164,18 @@ def write_table(frame: pl.DataFrame, output: Path | None) -> None:
     note(f"wrote {output}")
 
 
+def model_as_text(report: Report, width: int | None = None) -> str:
+    """A fitted or saved model for people, and which of its columns matter."""
+    from sparsedensity.report import text
+    from sparsedensity.report.importance import importance_of
+
+    return "\n\n".join(filter(None, [text.render(report, width=width), importance_of(report).sentence()]))
+
+
 def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
     """A fitted or saved model as plain data."""
+    from sparsedensity.report.importance import importance_of
+
     leaves = [
         leaf.as_dict()
         | {"conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions], "text": str(leaf)}
@@ -171,12 +186,13 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
         "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "importance": dict(importance_of(model.report())),
         "leaves": leaves,
     }
 
 
 def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
-    _check_column(frame, column, name)
+    check_column(frame, column, name)
     if not frame[column].dtype.is_numeric():
         raise DataError(f"The weight column {column!r} holds {frame[column].dtype}, not numbers.")
     if frame[column].null_count():
@@ -184,7 +200,8 @@ def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
     return frame[column].to_numpy()
 
 
-def _check_column(frame: pl.DataFrame, column: str, name: str) -> None:
+def check_column(frame: pl.DataFrame, column: str, name: str) -> None:
+    """Refuse a column that a table does not have."""
     if column not in frame.columns:
         raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, note, write_json, write_table, write_text
+from sparsedensity.cli.data import Data, check_column, check_outputs, note, write_json, write_table, write_text
 from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
-from sparsedensity.errors import ParameterError
+from sparsedensity.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
@@ -22,6 +22,7 @@ EXAMPLES = (
     "sparsedensity evaluate people.csv --grid expected_leaves=5,8,10 --keep folds.jsonl --svg folds.svg"
 )
 GRID_HELP = "PARAMETER=value,value,...: let inner folds choose the value, anew for each fold. Repeatable."
+FOLD_HELP = "Hold out the rows of one value of this column at a time, instead of --cv; no method sees the column."
 KEEP_HELP = "Keep finished folds in this file; repeat the command to go on where it stopped."
 
 
@@ -29,6 +30,7 @@ KEEP_HELP = "Keep finished folds in this file; repeat the command to go on where
 def command(
     data: DataName,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
+    fold_column: Annotated[str | None, typer.Option("--fold-column", help=FOLD_HELP, metavar="COLUMN")] = None,
     grid: Annotated[list[str] | None, typer.Option("--grid", help=GRID_HELP)] = None,
     mlpack: Annotated[bool, typer.Option("--mlpack", help="Add mlpack's DET (needs mlpack).")] = False,
     inner: Annotated[int, typer.Option("--inner", help="Inner folds, used if there is a grid.", min=2)] = 5,
@@ -45,10 +47,11 @@ def command(
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
+    from sparsedensity.report.made import signed
 
     check_outputs(data, keep, csv, svg)
     seed = 0 if options.random_state is None else options.random_state
-    table = options.read(data)
+    table, splits = _folds(options.read(data), fold_column, folds)
     model = replace(options, random_state=None).model(table)
     reading = {name: getattr(model, name) for name in ("kinds", "bins", "missing")}
     try:
@@ -56,9 +59,9 @@ def command(
             found = evaluate(
                 table.frame,
                 _beside(model, _grid(grid or [], model), mlpack, seed),
-                CrossValidation(folds, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
+                CrossValidation(splits, inner, seed, -1 if options.n_jobs is None else options.n_jobs),
                 sample_weight=table.weights,
-                domain=Domain.infer(table.frame, **reading, sample_weight=table.weights),
+                domain=model.domain or Domain.infer(table.frame, **reading, sample_weight=table.weights),
                 keep=keep,
                 progress=lambda done, total: say(f"{done} of {total} folds"),
             )
@@ -69,11 +72,25 @@ def command(
     if csv is not None:
         write_table(found.to_frame(), csv)
     if svg is not None:
-        write_text(found.to_svg(), svg)
+        write_text(signed(found.to_svg(), seed), svg)
     if json:
         write_json(_plain(found))
     elif not options.quiet:
-        typer.echo(f"Held-out log-likelihood per row, {folds} folds; higher is better\n\n{found.to_text()}")
+        number = len(found.of(model.title))
+        typer.echo(f"Held-out log-likelihood per row, {number} folds; higher is better\n\n{found.to_text()}")
+
+
+def _folds(table: Data, column: str | None, folds: int) -> tuple[Data, Any]:
+    """The table without the column that names the folds, and the folds as row numbers; or a number of folds."""
+    if column is None:
+        return table, folds
+    check_column(table.frame, column, table.name)
+    fold = table.frame[column].rank("dense").fill_null(0).to_numpy()
+    names = sorted(set(fold.tolist()))
+    if len(names) < 2:
+        raise DataError(f"The column {column!r} of {table.name} has one value only. Folds need two or more.")
+    splits = [((fold != name).nonzero()[0], (fold == name).nonzero()[0]) for name in names]
+    return table._replace(frame=table.frame.drop(column)), splits
 
 
 def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, seed: int) -> dict[str, Method]:

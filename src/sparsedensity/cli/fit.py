@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, model_as_json, save_model, write_json
-from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
+from sparsedensity.cli.data import check_outputs, model_as_json, model_as_text, note, save_model, working, write_json
+from sparsedensity.cli.options import DataName, ModelOptions, estimators, taking_model_options
+from sparsedensity.errors import SparseDensityError
+
+if TYPE_CHECKING:
+    from sparsedensity.report.near_optimal import Agreement
 
 EXAMPLES = (
     "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 12 -o model.json"
 )
+
+NEAR_HELP = "Also say what all trees or lists share whose log posterior is within so many nats of the best."
 
 
 @taking_model_options
@@ -20,15 +26,33 @@ def command(
     data: DataName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the model as JSON.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the report as one HTML page.")] = None,
+    near_optimal: Annotated[float | None, typer.Option("--near-optimal", help=NEAR_HELP, metavar="NATS")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what became of each column.")] = False,
     *,
     options: ModelOptions,
 ) -> None:
     """Fit a density to a table and print it."""
     check_outputs(data, output, report)
+    if near_optimal is not None and not hasattr(estimators()[options.method], "near_optimal"):
+        raise SparseDensityError(f"--near-optimal is not an option of --method {options.method}.")
     model, table = options.fit(data)
+    if verbose:
+        from sparsedensity.report.columns import columns_in_words
+
+        note(columns_in_words(model.domain_))
     save_model(model, output, report, table)
+    near = None if near_optimal is None else _near_optimal(model, near_optimal)
     if json:
-        write_json(model_as_json(model))
+        write_json(model_as_json(model) | ({} if near is None else {"near_optimal": near.as_dict()}))
     elif not options.quiet and str(output) != "-":
-        typer.echo(model.to_text())
+        typer.echo(model_as_text(model.report()))
+        if near is not None:
+            typer.echo(f"\n{near}")
+
+
+def _near_optimal(model: Any, within: float) -> Agreement:
+    """What the models within so many nats of the best share."""
+    with working("listing near-optimal models"):
+        found: Agreement = model.near_optimal(within).agreement
+    return found

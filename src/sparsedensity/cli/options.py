@@ -13,6 +13,7 @@ from sparsedensity.cli.data import Data, complete_data, read_data
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
+    from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
 
 DataName = Annotated[
@@ -23,6 +24,9 @@ DataName = Annotated[
         autocompletion=complete_data,
     ),
 ]
+
+
+KINDS = ("nominal", "ordinal", "continuous")
 
 
 def given(help: str, *, default: Any = None, short: str | None = None) -> Any:
@@ -40,10 +44,14 @@ class ModelOptions:
     weight: str | None = given("The column with the weight (count) of each row.")
     drop: list[str] | None = given("Leave a column out. Repeatable.")
     kinds: list[str] | None = given(
-        "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable."
+        "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable. One word alone "
+        "is for all columns: nominal is what the paper does."
     )
     bins: list[str] | None = given(
         "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
+    )
+    domain: list[str] | None = given(
+        "A file whose values and ranges make up the domain, instead of those of DATA. Repeatable: all of them together."
     )
     missing: Literal["category", "drop", "error"] | None = given("How to treat missing values.")
     unknown: Literal["zero", "nearest", "error"] | None = given(
@@ -102,6 +110,7 @@ class ModelOptions:
         model = estimators()[self.method]()
         given = {name: getattr(self, name) for name in parameters()}
         given |= {"kinds": _kinds(self.kinds or [], table), "bins": _bins(self.bins or []), "progress": not self.quiet}
+        given["domain"] = self.shared_domain(given["kinds"], given["bins"])
         given = {name: value for name, value in given.items() if value is not None}
         given |= {name: _limit(flag(name), given[name]) for name in ("max_leaves", "max_rules") if name in given}
         strange = sorted(set(given) - set(model.get_params()))
@@ -109,6 +118,26 @@ class ModelOptions:
             raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
         model.set_params(**given)
         return model
+
+    def shared_domain(self, kinds: Any, bins: Any) -> Domain | None:
+        """The domain of the files that were named for it, all rows together."""
+        if not self.domain:
+            return None
+        import polars as pl
+
+        from sparsedensity.domain import Domain
+
+        parts = [self.read(name) for name in self.domain]
+        for part in parts[1:]:
+            if part.frame.columns != parts[0].frame.columns:
+                raise ColumnsError(f"{part.name} has other columns than {parts[0].name}. A domain needs the same ones.")
+        try:
+            frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
+        except pl.exceptions.PolarsError as error:
+            raise ColumnsError(f"The columns of {', '.join(self.domain)} hold different types: {error}") from None
+        weights = None if self.weight is None else pl.concat([pl.Series(part.weights) for part in parts]).to_numpy()
+        reading: dict[str, Any] = {"bins": 10 if bins is None else bins, "missing": self.missing or "category"}
+        return Domain.infer(frame, kinds=kinds, **reading, sample_weight=weights)
 
 
 NOT_PARAMETERS = ("method", "weight", "drop", "quiet")
@@ -173,13 +202,15 @@ def _limit(option: str, text: str) -> int | None:
     return None if none else _number(int, text, option, text, "a whole number of 1 or more, or none")
 
 
-def _kinds(options: list[str], table: Data) -> dict[str, Any] | None:
-    """COLUMN=KIND or COLUMN=value,value,.. in order."""
+def _kinds(options: list[str], table: Data) -> dict[str, Any] | str | None:
+    """COLUMN=KIND or COLUMN=value,value,.. in order, or one kind for all columns."""
+    if len(options) == 1 and options[0] in KINDS:
+        return options[0]
     kinds: dict[str, Any] = {}
     for option in options:
         column, equals, what = option.rpartition("=")
         if not equals:
-            raise ParameterError("--kind", option, "of the form COLUMN=...")
+            raise ParameterError("--kind", option, f"of the form COLUMN=..., or {', '.join(KINDS)} for all columns")
         if column not in table.frame.columns:
             raise ColumnsError(f"--kind names the column {column!r}, which is not in {table.name}.")
         values: list[Any] = what.split(",")

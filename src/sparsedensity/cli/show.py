@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sparsedensity.cli.data import load_model, model_as_json, model_file, write_json, write_text
+from sparsedensity.cli.data import load_model, model_as_json, model_as_text, model_file, write_json, write_text
 
 if TYPE_CHECKING:
     from sparsedensity.report.model import Report
@@ -21,7 +21,7 @@ ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model saved with `sparsedensity fit -o`; - for standard input.")
 ]
 
-Form = Literal["text", "svg", "html", "mermaid", "graphviz"]
+Form = Literal["text", "svg", "html", "mermaid", "graphviz", "latex"]
 
 
 def command(
@@ -45,9 +45,9 @@ def command(
 def _render(report: Report, form: Form, width: int | None) -> str:
     import importlib
 
-    if form == "text":
-        from sparsedensity.report import text
+    from sparsedensity.report.made import signed
 
-        return text.render(report, width=width)
+    if form == "text":
+        return model_as_text(report, width)
     rendered: str = importlib.import_module(f"sparsedensity.report.{form}").render(report)
-    return rendered
+    return signed(rendered, report.seed) if form == "svg" else rendered

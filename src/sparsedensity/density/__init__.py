@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.density.boxes import Boxes
+from sparsedensity.density.merging import Averaged
 from sparsedensity.density.points import Points
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats
 
-TIE = 1e-9
+EQUALLY_DENSE = 1e-9
 """Log densities this close are ties wherever densities are ranked."""
 
 
@@ -39,6 +40,19 @@ class Density:
         return np.exp(self.log_probabilities)
 
     @cached_property
+    def used(self) -> NDArray[np.bool_]:
+        """Which features the density depends on beyond their measure: others cannot make a row unusual."""
+        used = np.zeros(len(self.structure.domain), bool)
+        match self.structure:
+            case Tree() as tree:
+                used[tree.feature[tree.feature >= 0]] = True
+            case RuleList() as rules:
+                used[rules.feature] = True
+            case _:
+                used[:] = True
+        return used
+
+    @cached_property
     def log_densities(self) -> Floats:
         """The log density in every leaf; minus infinity if a leaf has no volume or no probability."""
         with np.errstate(invalid="ignore"):
@@ -51,7 +65,7 @@ class Density:
         order = np.argsort(-self.log_densities, kind="stable")
         sorted_logs = self.log_densities[order]
         mass = np.concatenate([[0.0], np.cumsum(self.probabilities[order])])
-        denser = np.searchsorted(-sorted_logs, -(self.log_densities + TIE), side="left")
+        denser = np.searchsorted(-sorted_logs, -(self.log_densities + EQUALLY_DENSE), side="left")
         shares: Floats = np.clip(mass[denser], 0.0, 1.0)
         return shares
 
@@ -62,6 +76,15 @@ class Density:
     def joint(self, features: list[int], event: Floats) -> Floats:
         """The mass of an event divided by the values of some features: one axis per feature."""
         return self._parts.joint(self.probabilities, features, event)
+
+    @property
+    def used_features(self) -> list[int]:
+        """The features on which the density depends."""
+        return self._parts.used
+
+    def averaged(self, feature: int) -> Averaged:
+        """How much mass has which log density when the density is averaged over a feature."""
+        return self._parts.averaged(self.log_densities, feature)
 
     def draw(self, size: int, rng: np.random.Generator) -> Codes:
         """New rows of codes."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity.density.merging import Averaged, average_boxes
 from sparsedensity.domain import Domain
 from sparsedensity.structures.rules import log_box_volumes
 from sparsedensity.table import Codes, Floats
@@ -63,6 +64,16 @@ class Boxes:
             sides, which = np.unique(self.inside[:, self.domain.span(feature)], axis=0, return_inverse=True)
             codes[:, feature] = _draw_values(sides, which[box], rng.random(size))
         return codes
+
+    def averaged(self, logs: Floats, feature: int) -> Averaged:
+        """The density, given by the logs of its leaves, averaged over a feature."""
+        return average_boxes(self.domain, self.inside > 0, logs[self.leaf], feature)
+
+    @property
+    def used(self) -> list[int]:
+        """The features that some box restricts."""
+        spans = map(self.domain.span, range(len(self.domain)))
+        return [feature for feature, span in enumerate(spans) if not np.all(self.inside[:, span] > 0)]
 
     def _sides(self, event: Floats) -> Floats:
         """For every box and feature, the share of the box's side that lies in the event."""

@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+from scipy.special import rel_entr
 
 from sparsedensity.domain import Domain
 from sparsedensity.table import Codes, Floats, Ints, Table
@@ -78,12 +79,11 @@ def mutual_information(table: Table) -> Floats:
     """For every two columns what one tells about the other, in nats; 0 for pairs that are not to be linked."""
     features = len(table.domain)
     information = np.zeros((features, features))
-    columns = np.ascontiguousarray(table.codes.T).astype(np.int64)
     for a, b in combinations(range(features), 2):
-        size = table.domain.sizes[a], table.domain.sizes[b]
-        if size[0] * size[1] <= LARGEST_PAIR:
-            joint = np.bincount(columns[a] * size[1] + columns[b], table.weights, size[0] * size[1]).reshape(size)
-            information[a, b] = information[b, a] = _information(joint / table.n)
+        if table.domain.sizes[a] * table.domain.sizes[b] <= LARGEST_PAIR:
+            joint = _weights(table, b, a) / table.n
+            expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+            information[a, b] = information[b, a] = rel_entr(joint, expected).sum()
     return information
 
 
@@ -100,13 +100,6 @@ def most_informative(information: Floats) -> tuple[int | None, ...]:
             for feature in order[1:].tolist():
                 parents[feature] = int(before[feature])
     return tuple(parents)
-
-
-def _information(joint: Floats) -> float:
-    """The sum of p_uv ln (p_uv / (p_u p_v)) over the pairs of values that occur."""
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    seen = joint > 0
-    return float((joint[seen] * np.log(joint[seen] / expected[seen])).sum())
 
 
 def _weights(table: Table, feature: int, parent: int | None) -> Floats:

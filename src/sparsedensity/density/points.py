@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sparsedensity.density.boxes import Boxes
+from sparsedensity.density.merging import Averaged, average_points
 from sparsedensity.structures import Cells
 from sparsedensity.table import Codes, Floats
 
@@ -20,6 +22,7 @@ class Points:
         self._flat = cells.codes.astype(np.int64) + self.domain.starts[:-1]
         self._shares = np.exp(cells.log_volumes - self.domain.log_volume)
         """The share of the domain's volume in every leaf, the remainder last."""
+        self._everything = Boxes.of(self.domain, np.ones((1, len(self.domain.measures)), bool), np.zeros(1, np.int64))
 
     def masses(self, probabilities: Floats, event: Floats) -> Floats:
         """The mass of an event in every cell, and in the remainder."""
@@ -49,6 +52,15 @@ class Points:
             open_rows = open_rows[~free]
         return codes
 
+    def averaged(self, logs: Floats, feature: int) -> Averaged:
+        """The density, given by the logs of its leaves, averaged over a feature."""
+        return average_points(self.cells, logs, feature)
+
+    @property
+    def used(self) -> list[int]:
+        """The features that can tell points apart."""
+        return [feature for feature, size in enumerate(self.domain.sizes) if size > 1]
+
     @cached_property
     def _empty_shares(self) -> Floats:
         """The share of the remainder's volume in every unoccupied point, if they are listed."""
@@ -64,12 +76,7 @@ class Points:
             return self._tally(self.cells.empty, features, self._empty_shares * event[flat].prod(axis=1))
         if not self._shares[-1]:
             return np.zeros([self.domain.sizes[feature] for feature in features])
-        sides = self._sides(event)
-        uniform = np.array(math.prod(side for feature, side in enumerate(sides) if feature not in features))
-        for feature in features:
-            span = self.domain.span(feature)
-            side = self.domain.measures[span] * event[span]
-            uniform = np.multiply.outer(uniform, side / self.domain.measures[span].sum())
+        uniform = self._everything.joint(np.ones(1), features, event)
         taken = self._tally(self.cells.codes, features, self._shares[:-1] * inside)
         return np.asarray(np.maximum(uniform - taken, 0.0) / self._shares[-1])
 
@@ -80,13 +87,6 @@ class Points:
         shape = [self.domain.sizes[feature] for feature in features]
         place = np.ravel_multi_index(tuple(codes[:, feature] for feature in features), shape)
         return np.bincount(place, masses, math.prod(shape)).astype(np.float64).reshape(shape)
-
-    def _sides(self, event: Floats) -> list[float]:
-        """For every feature, the share of the domain's side that lies in the event."""
-        measures = self.domain.measures
-        totals = np.add.reduceat(measures, self.domain.starts[:-1])
-        sides: list[float] = (np.add.reduceat(measures * event, self.domain.starts[:-1]) / totals).tolist()
-        return sides
 
     def _uniform(self, size: int, rng: np.random.Generator) -> Codes:
         """Rows spread evenly over the domain's volume."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.kernels import count
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats, Table
 
 
@@ -31,10 +31,8 @@ class MemoryEngine:
 
     def value_weights(self) -> Floats:
         """The weight at every value of every feature."""
-        out = np.zeros(int(self.domain.starts[-1]))
-        rows = np.arange(len(self.table), dtype=np.uint32)
-        count.value_weights(self.table.codes, self.table.weights, rows, self.domain.starts, out)
-        return out
+        weights: Floats = self.leaf_value_weights(Tree.leaf(self.domain))[0]
+        return weights
 
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""

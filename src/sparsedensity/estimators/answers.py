@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -9,13 +10,16 @@ from numpy.typing import NDArray
 
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison
-from sparsedensity.errors import ColumnsError, warn
+from sparsedensity.density.importance import expected_losses, losses_on
+from sparsedensity.errors import ColumnsError, DataError, quoted, warn
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
-from sparsedensity.ingest.encode import unknown_value
+from sparsedensity.ingest.encode import Unknown, unknown_value
 from sparsedensity.posterior import Posterior
-from sparsedensity.report import comparison
+from sparsedensity.report import comparison, words
+from sparsedensity.report import importance as columns
 from sparsedensity.report.comparison import Comparison
+from sparsedensity.report.importance import Importance
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure
 from sparsedensity.table import Codes, Floats, Table
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
 
 Number = TypeVar("Number", np.float64, np.int64)
+MOST_LISTED = 5
+"""Of more columns with unknown values only the first few are named."""
 
 
 class Rows(NamedTuple):
@@ -36,6 +42,8 @@ class Rows(NamedTuple):
     """Which rows of the table they are."""
     outside: float
     """The weight of the rows outside the domain."""
+    unknown: tuple[Unknown, ...] = ()
+    """The columns with values outside the domain."""
 
     def table(self, domain: Domain, weights: Floats | None = None) -> Table:
         """The rows as a table, by other weights if they are given."""
@@ -63,7 +71,7 @@ def density_of(model: DensityEstimator, structure: Structure, weights: Floats) -
 
 def by_leaf(model: DensityEstimator, X: Any, values: NDArray[Number], outside: float) -> NDArray[Number]:
     """A number for every row: that of its leaf, or another one outside the domain."""
-    encoded = encode_rows(model, open_source(X))
+    encoded = encode_rows(model, open_rows(model, X))
     out = values[model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))]
     out[encoded.outside] = outside
     return out
@@ -75,40 +83,86 @@ def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:
     return float(logs.sum() if weights is None else weights[weights > 0] @ logs[weights > 0])
 
 
-def read_rows(model: DensityEstimator, source: Source, sample_weight: Any, *, strict: bool = False) -> Rows:
-    """The rows that count; `strict` refuses one outside the domain."""
-    check_columns(model, source)
+def read_rows(
+    model: DensityEstimator, X: Any, sample_weight: Any, *, strict: bool = False, used: NDArray[np.bool_] | None = None
+) -> Rows:
+    """The rows that count; `strict` refuses one outside the domain in a column in use, which all are by default."""
+    source = open_rows(model, X)
     given = check_weights(sample_weight, source.n_rows)
     weights = np.ones(source.n_rows) if given is None else given
     nearest = model.unknown == "nearest"
-    encoded = encode(source, model.domain_, nearest=nearest, strict=strict, keep=weights > 0)
+    encoded = encode(source, model.domain_, nearest=nearest, strict=strict, keep=weights > 0, used=used)
     numbers = np.flatnonzero(~encoded.outside & (weights > 0))
-    return Rows(encoded.codes[numbers], weights[numbers], numbers, float(weights[encoded.outside].sum()))
+    outside = float(weights[encoded.outside].sum())
+    return Rows(encoded.codes[numbers], weights[numbers], numbers, outside, encoded.unknown)
 
 
 def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
     """Where a table differs from the one a model was fitted to. Rows outside the domain are a difference too."""
-    rows, density = read_rows(model, open_source(X), sample_weight, strict=model.unknown == "error"), model.density_
+    density = model.density_
+    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=density.used)
+    verb = "lies" if rows.outside == 1 else "lie"
+    warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} {verb}", model.unknown == "nearest")
     leaves = density.leaf_numbers(rows.codes, jobs=jobs_of(model.n_jobs))
     observed = np.bincount(leaves, rows.weights, density.structure.n_leaves).astype(np.float64)
     by_leaf = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
     return comparison.compare(model.report(), by_leaf, source)
 
 
+def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importance:
+    """How much each column matters, to the records that a model expects or to the rows of a table."""
+    if X is None:
+        return columns.importance(model.domain_, expected_losses(model.density_))
+    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error")
+    if not len(rows.codes):
+        raise DataError("No row of the table lies in the domain.")
+    return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
+
+
 def encode_rows(model: DensityEstimator, source: Source) -> Encoded:
-    """Codes of rows to be scored, their columns checked, values outside the domain handled as asked."""
-    check_columns(model, source)
+    """Codes of rows to be scored, values outside the domain handled as asked."""
     nearest = model.unknown == "nearest"
-    encoded = encode(source, model.domain_, nearest=nearest, strict=model.unknown == "error")
-    if encoded.unknown is not None:
-        feature, value = encoded.unknown
-        rows = int(encoded.outside.sum())
-        warn(
-            f"{f'{rows:,} rows lie' if rows > 1 else '1 row lies'} outside the domain, density 0: "
-            f"{unknown_value(model.domain_[feature], value, nearest)} To measure folds or parts of a table alike, fit "
-            "with domain=Domain.infer(whole_table)."
-        )
+    strict = model.unknown == "error"
+    encoded = encode(source, model.domain_, nearest=nearest, strict=strict, used=model.density_.used)
+    rows = int(encoded.outside.sum())
+    warn_of_unknown(encoded.unknown, f"{rows:,} rows lie" if rows > 1 else "1 row lies", nearest)
     return encoded
+
+
+def warn_of_unknown(unknown: Sequence[Unknown], who: str, nearest: bool) -> None:
+    """Say once which columns hold values outside the domain: those that give density 0, and those that are ignored."""
+    used = [column for column in unknown if column.used]
+    ignored = [column for column in unknown if not column.used]
+    texts = []
+    if used:
+        feature, _, value, _ = used[0]
+        texts.append(f"{who} outside the domain, density 0: {unknown_value(feature, value, nearest)}")
+        if used[1:]:
+            texts.append(f"Also unknown: {_listed(used[1:])}.")
+        texts.append("To measure folds or parts of a table alike, fit with domain=Domain.infer(whole_table).")
+    if ignored:
+        texts.append(f"Ignored, because no leaf asks for these columns: {_listed(ignored)}.")
+    if texts:
+        warn(" ".join(texts))
+
+
+def _listed(unknown: Sequence[Unknown]) -> str:
+    """Columns with values outside the domain: how many rows, and the first value."""
+    some = [
+        f"{column.feature.name!r} ({words.counted(column.rows, 'row', 'rows')}, first {quoted(column.value)})"
+        for column in unknown[:MOST_LISTED]
+    ]
+    more = len(unknown) - len(some)
+    return ", ".join(some) + (f" and {more:,} more columns" if more else "")
+
+
+def open_rows(model: DensityEstimator, X: Any) -> Source:
+    """The columns of a table that a model knows; those that were left out at the fit may be there or not."""
+    source = open_source(X)
+    by_name = source.named or len(source.names) == model.n_features_in_
+    known = source.without(model.domain_.left_out) if by_name else source
+    check_columns(model, known, len(source.names))
+    return known
 
 
 def remember_columns(model: DensityEstimator, source: Source) -> None:
@@ -119,15 +173,13 @@ def remember_columns(model: DensityEstimator, source: Source) -> None:
         model.feature_names_in_ = np.array(source.names, dtype=object)
 
 
-def check_columns(model: DensityEstimator, source: Source) -> None:
-    """Refuse a table whose columns are not those of the fit, in scikit-learn's words."""
-    fitted, name = getattr(model, "feature_names_in_", None), type(model).__name__
-    if source.named and fitted is not None:
-        source.check_names(fitted.tolist())
-    elif source.named != (fitted is not None):
+def check_columns(model: DensityEstimator, source: Source, width: int) -> None:
+    """Refuse a table of so many columns if those that it knows are not those of the fit, in scikit-learn's words."""
+    fitted, name = hasattr(model, "feature_names_in_"), type(model).__name__
+    if source.named and fitted:
+        source.check_names(model.domain_.names)
+    elif source.named != fitted:
         known, other = ("X has", "without") if source.named else ("X does not have valid", "with")
         warn(f"{known} feature names, but {name} was fitted {other} feature names", UserWarning)
-    if len(source.names) != model.n_features_in_:
-        raise ColumnsError(
-            f"X has {len(source.names)} features, but {name} is expecting {model.n_features_in_} features as input."
-        )
+    if len(source.names) != len(model.domain_):
+        raise ColumnsError(f"X has {width} features, but {name} is expecting {model.n_features_in_} features as input.")

@@ -24,7 +24,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError, SearchWarning, warn
 from sparsedensity.estimators import answers, paths
-from sparsedensity.estimators.events import Event, conditional, event_weights
+from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
 from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
@@ -32,9 +32,11 @@ from sparsedensity.estimators.progress import watching
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
-from sparsedensity.report import graphviz, html, mermaid, plot, svg, text
+from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
+from sparsedensity.report.importance import Importance
+from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
@@ -65,7 +67,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     density
         ``"mean"`` is the posterior mean and never 0, ``"empirical"`` the share of the rows.
     kinds
-        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order.
+        The kind of a column: ``"nominal"``, ``"ordinal"``, ``"continuous"``, or a list of its values in order. One
+        word for all columns that it suits: ``kinds="nominal"`` is what the paper does.
     bins
         Bins of continuous columns: a number (equal widths), ``"quantile"``, ``"quantile:5"``, or by column one of
         these or a list of edges.
@@ -74,8 +77,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     missing
         A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
     unknown
-        A value outside the domain has density 0 (``"zero"``), goes to the outermost bin if it is a number
-        (``"nearest"``) or is an error (``"error"``).
+        A value outside the domain of a column that some leaf uses has density 0 (``"zero"``), goes to the outermost
+        bin if it is a number or a date (``"nearest"``) or is an error (``"error"``). In other columns it is ignored.
     n_jobs
         Threads for searching and scoring; -1 for all cores.
     progress
@@ -237,10 +240,40 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         return conditional(self.density_, features, given or {})
 
+    def marginal(self, feature: str) -> dict[Any, float]:
+        """The distribution of one column under the model, by value as in :meth:`conditional`.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> ages = GreedyTree().fit(datasets.load("titanic")).marginal("age")
+        >>> {age: round(share, 3) for age, share in ages.items()}
+        {'adult': 0.948, 'child': 0.052}
+        """
+        check_is_fitted(self)
+        column_of(self.domain_, feature)  # one name: several would give tuples
+        return conditional(self.density_, feature, {})
+
+    def importance(self, X: Any = None, sample_weight: Any = None) -> Importance:
+        """How much each column matters: what the log-likelihood per row loses when the splits on it are merged.
+
+        Merged means that the density is averaged over the column, by measure: every record gets the mean density of
+        the records that differ from it in this column alone. Without rows the loss is that of the records which the
+        model expects (never below 0, and 0 for a column that no leaf uses); with rows, best those that the model has
+        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> print(GreedyTree().fit(datasets.load("titanic")).importance())
+               nats per row  times as dense
+        age          0.5262            1.69
+        sex          0.2679            1.31
+        class        0.2256            1.25
+        """
+        check_is_fitted(self)
+        return answers.importance(self, X, sample_weight)
+
     def explain(self, X: Any) -> list[Explanation]:
         """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
         check_is_fitted(self)
-        source = open_source(X)
+        source = answers.open_rows(self, X)
         return explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")
 
     @_if_it_has_a_path
@@ -283,7 +316,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Plain data about the fitted model, for renderers."""
         title, found = f"{self.title} with {self.size_in_words()}", self.search_
         leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
-        return report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+        report = report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+        return replace(report, seed=getattr(self, "random_state", None))
 
     def size_in_words(self) -> str:
         """How much there is to read."""
@@ -294,8 +328,12 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return text.render(self.report(), width=width)
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given."""
-        return text.written(svg.render(self.report()), path)
+        """The picture: the tree or list with bars beside its leaves; written to a file if a path is given.
+
+        The file also says, in its metadata, which version made it, when, with which seed and by which command.
+        """
+        report = self.report()
+        return write_picture(svg.render(report), path, report.seed)
 
     def to_html(
         self,
@@ -324,6 +362,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def to_graphviz(self) -> str:
         """The model as Graphviz source, for ``dot``."""
         return graphviz.render(self.report())
+
+    def to_latex(self) -> str:
+        """The model as a LaTeX document: a tree drawn by the package ``forest``, a list as a table."""
+        return latex.render(self.report())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with matplotlib; returns the axes."""

@@ -1,7 +1,8 @@
 """Events: what a user asks the probability of.
 
-An event says for some features which values they take: one value, a list of values, ``None`` for missing, and for
-a continuous feature an interval ``(low, high)``, which may cut bins. Features it does not name may take any value.
+An event says for some features which values they take: one value, a list of values, ``None`` for missing, for a
+continuous feature an interval ``(low, high)``, and for dates one, or ``(first, last)``; these may cut bins. Features it
+does not name may take any value.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Domain, Feature, Value
 from sparsedensity.errors import DataError, UnknownValueError
@@ -61,14 +63,19 @@ def column_of(domain: Domain, name: Any) -> int:
 
 
 def plain(feature: Feature, value: Value) -> Any:
-    """A value as users write it in an event: bins become (low, high), both ends included for whole numbers."""
+    """A value as users write it in an event: bins become (low, high), both ends included for whole numbers.
+
+    Calendar periods are texts in ISO's form: "2024-03", or ("2024-03", "2024-05") for a run.
+    """
     if not isinstance(value, Bin):
         return value
+    if feature.period is not None:
+        return periods.plain(feature.period, value.low, value.high - 1)
     return (int(value.low), int(max(value.low, value.high - 1))) if feature.integer else tuple(value)
 
 
 def _shares(feature: Feature, asked: Any) -> Floats:
-    if feature.kind == "continuous":
+    if feature.binned:
         return _interval_shares(feature, asked)
     values = asked if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
     shares = np.zeros(feature.size)
@@ -84,7 +91,7 @@ def _interval_shares(feature: Feature, asked: Any) -> Floats:
     for low, high in _disjoint([_bounds(feature, part) for part in parts if not _is_missing(part)]):
         for code, value in enumerate(feature.known):
             assert isinstance(value, Bin)
-            shares[code] += _overlap(value, low, high, feature.integer)
+            shares[code] += _overlap(value, low, high, feature.integer and feature.period is None)
     if any(map(_is_missing, parts)):
         shares[_code(feature, None)] = 1.0
     return np.minimum(shares, 1.0)
@@ -110,6 +117,8 @@ def _overlap(value: Bin, low: float, high: float, integer: bool) -> float:
 
 def _bounds(feature: Feature, asked: Any) -> tuple[float, float]:
     """Lower and upper end of an interval; for whole numbers both ends count and one number is an interval too."""
+    if feature.period is not None:
+        return _moments(feature, asked)
     if feature.integer and isinstance(asked, int | np.integer):
         return float(asked), float(asked) + 1
     if not (isinstance(asked, tuple) and len(asked) == 2):
@@ -125,6 +134,22 @@ def _bounds(feature: Feature, asked: Any) -> tuple[float, float]:
     if not feature.integer:
         return low, high
     return (math.ceil(low) if low > -math.inf else low), (math.floor(high) + 1 if high < math.inf else high)
+
+
+def _moments(feature: Feature, asked: Any) -> tuple[float, float]:
+    """The ends of a date, a time, or (first, last) of them, both included, as places among periods."""
+    assert feature.period is not None
+    ends = asked if isinstance(asked, tuple) and len(asked) == 2 else (asked, asked)
+    try:
+        (low, _), (_, high) = (periods.span(feature.period, end) for end in ends)
+    except (TypeError, ValueError):
+        example = "'14'" if feature.period == "hour of day" else "'2024-03' or '2024-03-17'"
+        raise DataError(
+            f"{feature.name!r} holds dates or times: give one, such as {example}, or (first, last), not {asked!r}."
+        ) from None
+    if low > high:
+        raise DataError(f"{feature.name!r} needs (first, last) with first before last, not {asked!r}.")
+    return low, high
 
 
 def _code(feature: Feature, value: Any) -> int:

@@ -10,12 +10,12 @@ from sparsedensity.density import Density
 from sparsedensity.density.forest import independent
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.estimators.answers import Rows, read_rows
+from sparsedensity.estimators.answers import Rows, open_rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.folds import standard_error
 from sparsedensity.estimators.paths import learn_folds, path_on, per_row
 from sparsedensity.estimators.progress import telling
-from sparsedensity.ingest import Source, open_source
+from sparsedensity.ingest import Source
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record, Score
@@ -40,14 +40,13 @@ def gather(
     Each fold is searched once: the path and the scores are about the same folds.
     """
     with telling(model.progress, "gathering the report") as say:
-        opened = open_source(X)
-        rows = read_rows(model, opened, sample_weight)
+        rows = read_rows(model, X, sample_weight)
         by_size, scores = [], []
         for fold in () if cv is None else learn_folds(model, rows, cv, say):
             by_size.append(fold.by_size())
             scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
         say("looking for unusual records")
-        records = _unusual(model.density_, opened, rows)
+        records = _unusual(model.density_, open_rows(model, X), rows)
         say("the path")
         has_path = model.unit is not None and model.found_.archive
         path = path_on(model, rows, by_size) if has_path else None

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.density import Density, changes
-from sparsedensity.domain import Domain
 from sparsedensity.ingest import Encoded, Source
 from sparsedensity.ingest.encode import UNKNOWN, encode_column
 from sparsedensity.report import model, words
@@ -18,7 +17,7 @@ from sparsedensity.table import Codes, Floats
 
 def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bool) -> list[Explanation]:
     """An explanation for every row of a table; one outside the domain says which value put it there."""
-    strange = _unknowns(source, density.structure.domain, encoded, nearest)
+    strange = _unknowns(source, density, encoded, nearest)
     inside = np.flatnonzero(~encoded.outside)
     explained = dict(zip(inside.tolist(), explain_codes(density, encoded.codes[inside], inside), strict=True))
     for row, found in strange.items():
@@ -70,12 +69,13 @@ def _in_words(density: Density, change: changes.BestChange, log: float) -> Chang
     )
 
 
-def _unknowns(source: Source, domain: Domain, encoded: Encoded, nearest: bool) -> dict[int, list[tuple[int, object]]]:
+def _unknowns(source: Source, density: Density, encoded: Encoded, nearest: bool) -> dict[int, list[tuple[int, object]]]:
     """For every row outside the domain, the columns and values that put it there."""
     strange: dict[int, list[tuple[int, object]]] = {}
     if not encoded.outside.any():
         return strange
-    for i, (feature, column) in enumerate(zip(domain, source, strict=True)):
-        for row in np.flatnonzero(encoded.outside & (encode_column(column, feature, nearest) == UNKNOWN)).tolist():
-            strange.setdefault(row, []).append((i, column.value(row)))
+    for i, (feature, column) in enumerate(zip(density.structure.domain, source, strict=True)):
+        if density.used[i]:
+            for row in np.flatnonzero(encode_column(column, feature, nearest) == UNKNOWN).tolist():
+                strange.setdefault(row, []).append((i, column.value(row)))
     return strange

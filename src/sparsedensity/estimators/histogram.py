@@ -62,5 +62,12 @@ class Histogram(DensityEstimator):
         begin, belief = time.perf_counter(), self.posterior(engine.domain)
         cells = Cells(engine.domain, engine.table.codes)
         score = belief.log_posterior(cells, np.append(engine.table.weights, 0.0))
-        seconds = time.perf_counter() - begin
-        return belief, Found("enumeration", cells, score, "finished", len(cells.codes), seconds, proven=True)
+        return belief, Found(
+            cells,
+            method="enumeration",
+            log_posterior=score,
+            reason="finished",
+            moves=len(cells.codes),
+            seconds=time.perf_counter() - begin,
+            proven=True,
+        )

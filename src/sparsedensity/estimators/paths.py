@@ -17,12 +17,11 @@ from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.estimators.progress import telling
-from sparsedensity.ingest import open_source
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
 from sparsedensity.structures import Structure, Tree, canonical
-from sparsedensity.table import Table
+from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
@@ -55,7 +54,7 @@ class LearnedFold:
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
-    rows = read_rows(model, open_source(X), sample_weight, strict=model.missing != "drop")
+    rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
     with telling(model.progress, "cross-validating") as say:
         folds = () if cv is None else [fold.by_size() for fold in learn_folds(model, rows, cv, say)]
         return path_on(model, rows, folds)
@@ -88,9 +87,14 @@ def cut(model: E, size: int) -> E:
     found = replace(
         model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
     )
-    smaller = copy(model)
-    adopt(smaller, model.posterior_, found, scored.weights)
-    return smaller
+    return refound(model, found, scored.weights)
+
+
+def refound(model: E, found: Found, weights: Floats) -> E:
+    """The same model, had its search found something else, with so much weight in each leaf."""
+    other = copy(model)
+    adopt(other, model.posterior_, found, weights)
+    return other
 
 
 def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str], None]) -> Iterator[LearnedFold]:

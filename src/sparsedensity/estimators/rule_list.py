@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.near_optimal import NearLists
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.paths import held_rows
 from sparsedensity.estimators.warm_start import check_start, start_on
@@ -22,7 +23,6 @@ from sparsedensity.search import (
     Budget,
     ExactLists,
     Found,
-    NearOptimalLists,
     estimate_list,
     near_optimal_lists,
     run,
@@ -168,18 +168,32 @@ class SparseRuleList(DensityEstimator):
         assert isinstance(rules, RuleList)
         return {**self._walk(*self._problem(engine), [], start=rules).archive, rules.n_rules: rules}
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimalLists:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearLists[Self]:
         """The lists whose log posterior is within some nats of the best: the set of good models.
+
+        Each of its ``lists`` is a fitted model; printed, they say what all of them share and where they differ.
 
         Lists whose rules take the same parts of the domain, with as many conditions, are one. Works only if the best
         list can be proven; beyond ``at_most`` the answer says that there are more.
 
         >>> from sparsedensity import SparseRuleList, datasets
         >>> print(SparseRuleList(max_conditions=1).fit(datasets.load("titanic")).near_optimal(within=3))
-        3 within 3 nats of the optimum
+        3 lists within 3 nats of the optimum, with 5 rules
+        Columns in all of them: class, sex, age
+        <BLANKLINE>
+                         lists
+        In all of them
+          age is child       3
+          class is 1st       3
+          sex is female      3
+        In some of them
+          class is 2nd       2
+          class is crew      2
+          class is 3rd       2
         """
         self.check_parameters()
-        return near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+        found = near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+        return NearLists(self, found.listed, found.within, found.complete)
 
     def _belief(self, counts: tuple[int, ...]) -> SparseRules:
         return SparseRules(counts, self.expected_rules, self.expected_conditions, self.pseudocount)

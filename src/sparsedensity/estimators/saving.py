@@ -44,6 +44,9 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "search": {name: _plain(getattr(model.search_, name)) for name in searched},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
+            **(
+                {"left_out": list(model.domain_.left_out), "columns": _columns(model)} if model.domain_.left_out else {}
+            ),
             "named_columns": hasattr(model, "feature_names_in_"),
             "weighted": model.weighted_,
             "frame": model.frame_,
@@ -80,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityEstimator:
-    domain = files.domain_from_json(document["domain"])
+    domain = replace(files.domain_from_json(document["domain"]), left_out=tuple(document.get("left_out", ())))
     structure = files.structure_from_json(document["structure"], domain)
     parameters = document["parameters"]
     if parameters.get("domain") is not None:
@@ -97,11 +100,18 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
         raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
     model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
-    model.n_features_in_ = len(domain)
+    columns = document.get("columns", domain.names)
+    model.n_features_in_ = len(columns)
     if document["named_columns"]:
-        model.feature_names_in_ = np.array(domain.names, dtype=object)
+        model.feature_names_in_ = np.array(columns, dtype=object)
     adopt(model, posterior, found, weights)
     return model
+
+
+def _columns(model: DensityEstimator) -> list[str]:
+    """The columns of the fit, those that were left out among them."""
+    names = getattr(model, "feature_names_in_", None)
+    return [f"x{i}" for i in range(model.n_features_in_)] if names is None else names.tolist()
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:

@@ -7,19 +7,20 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.near_optimal import NearTrees
 from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
 from sparsedensity.estimators.paths import held_rows
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.posterior import Posterior
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
-from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, NearOptimal, estimate, near_optimal, run
+from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
 from sparsedensity.search.base import Watch
 from sparsedensity.search.trees.anneal_chain import COOLINGS
 from sparsedensity.structures import Structure, Tree
@@ -104,19 +105,25 @@ class SparseTree(DensityEstimator):
         """What is believed before any row is seen."""
         return self.belief()
 
-    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearOptimal:
+    def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearTrees[Self]:
         """The trees whose log posterior is within some nats of the best: the set of good models.
+
+        Each of its ``trees`` is a fitted model; printed, they say what all of them share and where they differ.
 
         Trees with the same leaves are one; if the posterior tells them apart by their splits, those that differ in
         the order of children only. Works only if the best tree can be proven; beyond ``at_most`` the answer says that
         there are more.
 
         >>> from sparsedensity import LeafSparseTree, datasets
-        >>> print(LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=3))
-        5 within 3 nats of the optimum
+        >>> near = LeafSparseTree().fit(datasets.load("titanic")).near_optimal(within=3)
+        >>> print(near.to_text().splitlines()[0])
+        5 trees within 3 nats of the optimum, with 9 to 10 leaves
+        >>> [tree.n_leaves_ for tree in near.trees]
+        [9, 10, 10, 10, 10]
         """
         self.check_parameters()
-        return near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+        found = near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+        return NearTrees(self, found.listed, found.within, found.complete)
 
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Search as the parameter says; ``"auto"`` proves if an estimate says seconds, and else anneals."""

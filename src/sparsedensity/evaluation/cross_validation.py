@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
@@ -21,7 +21,9 @@ from sklearn.base import clone
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.estimators.folds import Split, folds_of
+from sparsedensity.evaluation.estimators import parameters_of, size
 from sparsedensity.evaluation.finished import ResultFile
+from sparsedensity.evaluation.given_splits import digest_of, given_splits
 from sparsedensity.evaluation.methods import Method
 from sparsedensity.evaluation.rows import WeightedRows
 from sparsedensity.evaluation.scores import Evaluation, FoldScore
@@ -40,24 +42,34 @@ class CrossValidation:
 
     Parameters
     ----------
-    folds, inner
-        How many folds are held out in turn, and how many divide the rest to choose parameters.
+    folds
+        How many folds are held out in turn; or a scikit-learn splitter; or pairs of row numbers, those to learn from
+        and those to hold out.
+    inner
+        How many folds divide what is not held out, to choose parameters.
     seed
         The same seed gives the same folds.
     jobs
         Processes; -1 for all cores. The numbers are the same for any number of them.
     """
 
-    folds: int = 5
+    folds: Any = 5
     inner: int = 5
     seed: int = 0
     jobs: int = 1
 
-    def split(self, weights: Floats) -> list[Split]:
+    def split(self, rows: WeightedRows) -> list[Split]:
         """What every fold learns from and what it holds out."""
-        splits = folds_of(weights, self.folds, self.seed, "folds")
+        if self.given:
+            return given_splits(self.folds, rows.weights, rows.numbers, rows.n_rows)
+        splits = folds_of(rows.weights, self.folds, self.seed, "folds")
         self.split_inner(splits[0].train)  # refuses what cannot be divided before anything is fitted
         return splits
+
+    @property
+    def given(self) -> bool:
+        """Whether the folds are given, not drawn."""
+        return not isinstance(self.folds, str) and (hasattr(self.folds, "split") or isinstance(self.folds, Sequence))
 
     def split_inner(self, train: Floats) -> list[Split]:
         """What a fold learns from, divided again."""
@@ -117,10 +129,11 @@ def evaluate(
     """
     cv = cv or CrossValidation()
     rows = WeightedRows.of(X, sample_weight, domain)
-    splits = cv.split(rows.weights)
+    splits = cv.split(rows)
     ready = {name: prepared(name, method, rows.domain) for name, method in methods.items()}
     tasks = [(name, fold) for name in ready for fold in range(len(splits))]
-    belongs = {"table": rows.fingerprint, "folds": len(splits), "inner": int(cv.inner), "seed": cv.seed}
+    folds = f"{len(splits)} given ones {digest_of(splits)}" if cv.given else len(splits)
+    belongs = {"table": rows.fingerprint, "folds": folds, "inner": int(cv.inner), "seed": cv.seed}
     results, made_by = ResultFile(keep, belongs), {name: _fingerprint(method) for name, method in methods.items()}
     found = {task: kept for task in tasks if (kept := _kept(results, *task, made_by[task[0]]))}
     tell = progress or (lambda _done, _total: None)
@@ -137,13 +150,14 @@ def prepared(name: str, method: Method, domain: Domain) -> Method:
     """The method with the domain of the whole table, and with one thread: folds run side by side instead."""
     if not isinstance(method, Method):
         raise ParameterError(f"methods[{name!r}]", method, "a Method")
-    estimator = clone(method.estimator)
-    known = estimator.get_params(deep=False)
+    estimator = clone(method.estimator, safe=False)
+    known = parameters_of(estimator)
     strange = sorted(set(method.grid) - set(known))
     if strange:
         raise ParameterError(f"The grid of {name!r}", strange[0], f"parameters of {type(estimator).__name__}")
     fixed = dict(zip(HANDED_OUT, (domain, 1, False), strict=True))
-    return Method(estimator.set_params(**{key: value for key, value in fixed.items() if key in known}), method.grid)
+    handed = {key: value for key, value in fixed.items() if key in known}
+    return Method(estimator.set_params(**handed) if handed else estimator, method.grid)
 
 
 def _kept(results: ResultFile, name: str, fold: int, made_by: str) -> FoldScore | None:
@@ -160,8 +174,8 @@ def _kept(results: ResultFile, name: str, fold: int, made_by: str) -> FoldScore 
 
 def _fingerprint(method: Method) -> str:
     """A word for what a method does: its kind, its parameters and its grid."""
-    given = method.estimator.get_params(deep=False)
-    what = sorted((name, repr(value)) for name, value in given.items() if name not in HANDED_OUT)
+    given = parameters_of(method.estimator).items()
+    what = sorted((name, repr(value)) for name, value in given if name not in HANDED_OUT)
     things = type(method.estimator).__name__, what, {name: list(of) for name, of in method.grid.items()}
     return hashlib.sha256("\n".join(map(repr, things)).encode()).hexdigest()[:16]
 
@@ -176,6 +190,4 @@ def _held_out(
     chosen = cv.choose(rows, method, train)
     choosing = time.perf_counter() - begin
     model, seconds = rows.fit(method.estimator, chosen, train)
-    leaves = float(model.n_leaves_)
-    size = int(leaves) if leaves < 2**53 else leaves
-    return FoldScore(name, fold, chosen, size, rows.score(model, test), float(test.sum()), seconds, choosing)
+    return FoldScore(name, fold, chosen, size(model), rows.score(model, test), float(test.sum()), seconds, choosing)

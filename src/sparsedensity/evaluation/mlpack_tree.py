@@ -110,7 +110,9 @@ class MlpackTree(DensityEstimator):
         tree = as_tree(engine.domain, root, cut_of)
         belief = self.posterior(engine.domain)
         score = belief.log_posterior(tree, engine.leaf_weights(tree))
-        return belief, Found("mlpack", tree, score, "finished", tree.n_leaves - 1, time.perf_counter() - begin)
+        moves, seconds = tree.n_leaves - 1, time.perf_counter() - begin
+        found = Found(tree, method="mlpack", log_posterior=score, reason="finished", moves=moves, seconds=seconds)
+        return belief, found
 
 
 def as_tree(domain: Domain, root: NumberNode, cut_of: CutOf) -> Tree:

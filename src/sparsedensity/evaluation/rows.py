@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, SearchWarning
+from sparsedensity.evaluation import estimators
 from sparsedensity.ingest import check_weights, encode, open_source
 from sparsedensity.table import Codes, Floats
 
@@ -41,7 +42,7 @@ def timed_fit(model: Any, X: Any, sample_weight: Any = None) -> TimedFit:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)
         begin = time.perf_counter()
-        model.fit(X, sample_weight=sample_weight)
+        estimators.fit(model, X, sample_weight)
         seconds = time.perf_counter() - begin
     if getattr(getattr(model, "search_", None), "reason", "") == "interrupted":
         raise KeyboardInterrupt
@@ -56,6 +57,10 @@ class WeightedRows:
     table: Any
     codes: Codes
     weights: Floats
+    numbers: NDArray[np.int64]
+    """Which rows of the whole table they are."""
+    n_rows: int
+    """How many rows the whole table has."""
 
     @classmethod
     def of(cls, X: Any, sample_weight: Any = None, domain: Domain | None = None) -> WeightedRows:
@@ -64,13 +69,14 @@ class WeightedRows:
         given = check_weights(sample_weight, source.n_rows)
         if domain is None:
             domain = Domain.infer(X, sample_weight=sample_weight)
+        source = source.without(domain.left_out)
         source.check_names(domain.names)
         encoded = encode(source, domain)
         weights = np.ones(source.n_rows) if given is None else given
         used = np.flatnonzero(~encoded.outside & (weights > 0))
         if not len(used):
             raise DataError("No row of the table lies in the domain.")
-        return cls(domain, take(X, used), encoded.codes[used], weights[used])
+        return cls(domain, take(X, used), encoded.codes[used], weights[used], used, source.n_rows)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -87,12 +93,12 @@ class WeightedRows:
 
     def fit(self, estimator: Any, parameters: Mapping[str, Any], weights: Floats) -> TimedFit:
         """A copy of an estimator with some parameters, fitted to the rows that have weight."""
-        return timed_fit(clone(estimator).set_params(**parameters), *self.weighing(weights))
+        model = clone(estimator, safe=False)
+        return timed_fit(model.set_params(**parameters) if parameters else model, *self.weighing(weights))
 
     def score(self, model: Any, weights: Floats) -> float:
         """The log-likelihood of the rows that have weight."""
-        table, used = self.weighing(weights)
-        return float(model.score(table, sample_weight=used))
+        return estimators.score(model, *self.weighing(weights))
 
 
 def take(X: Any, rows: NDArray[np.integer[Any]]) -> Any:

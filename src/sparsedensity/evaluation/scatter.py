@@ -39,7 +39,8 @@ def scatter(evaluation: Evaluation) -> str:
     shapes: list[Shape] = [*axes.frame("leaves", "held-out log-likelihood per row")]
     for number, method in enumerate(evaluation.methods):
         y = axes.top + 10 + ROW * number
-        note = "" if method in drawn else " (far below)"
+        leafless = math.isnan(evaluation.of(method)[0].leaves)
+        note = "" if method in drawn else " (no leaves)" if leafless else " (far below)"
         shapes += [*_mark(axes.end + 24, y, number), Text(axes.end + 38, y, f"{method}{note}", "ink", size=11)]
         if method in drawn:
             for fold in evaluation.of(method):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class FoldScore:
     parameters: Mapping[str, Any]
     """What the inner folds chose."""
     leaves: float
-    """The size of the model; infinite for a histogram with more points than a float can count."""
+    """The size of the model; infinite for a histogram with more points than a float can count, and not a number for a
+    model that has no leaves."""
     log_likelihood: float
     """The sum over the rows of the fold."""
     rows: float
@@ -120,6 +122,8 @@ def size_in_words(leaves: float) -> str:
     >>> [size_in_words(leaves) for leaves in (9, 9.2, 1440, 2.0**80)]
     ['9', '9.2', '1,440', '1.2e+24']
     """
+    if math.isnan(leaves):
+        return ""
     if leaves >= 1e7:
         return f"{leaves:.1e}"
     return f"{leaves:,.0f}" if leaves == round(leaves) or leaves >= 1000 else f"{leaves:,.1f}"

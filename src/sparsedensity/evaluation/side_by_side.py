@@ -64,7 +64,7 @@ def against_det(
     """
     cv = cv or CrossValidation()
     rows = WeightedRows.of(X, sample_weight, domain)
-    splits = cv.split(rows.weights)
+    splits = cv.split(rows)
     theirs = prepared("det", det or Method(GreedyTree("ise")), rows.domain)
     limited = prepared("ours", ours or Method(LeafSparseTree()), rows.domain)
     tasks = [(fold, *split) for fold, split in enumerate(splits)]

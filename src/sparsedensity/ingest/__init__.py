@@ -3,6 +3,7 @@
 * :mod:`~sparsedensity.ingest.sources` opens whatever holds columns;
 * :mod:`~sparsedensity.ingest.columns` brings one column into one plain form;
 * :mod:`~sparsedensity.ingest.features` decides what a column is: its kind, values and bins;
+* :mod:`~sparsedensity.ingest.infer` does so for a table, and leaves identifiers out;
 * :mod:`~sparsedensity.ingest.encode` turns columns into codes;
 * :mod:`~sparsedensity.ingest.files` reads files.
 """
@@ -17,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import DataError, ParameterError, warn
+from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.ingest.encode import Encoded, encode
-from sparsedensity.ingest.features import check_bins, check_kinds, feature_of, features_of_integers
+from sparsedensity.ingest.features import check_bins, check_kinds
+from sparsedensity.ingest.infer import infer
 from sparsedensity.ingest.sources import Source, open_source
 from sparsedensity.table import Floats, Table
 
-MANY_VALUES = 50
-MANY_SHARE = 0.5
-"""A nominal column with more values than both of these allow looks like an identifier."""
+LEAST_WEIGHT = 1e-300
+"""What all rows weigh together at least: below, floats lose their digits, and then shares of the weight."""
 
 __all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_domain", "open_source", "read_table"]
 
@@ -34,7 +35,7 @@ __all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_dom
 class Reading:
     """How to read a table."""
 
-    kinds: Mapping[str, Any] | None = None
+    kinds: Mapping[str, Any] | str | None = None
     bins: Any = 10
     domain: Domain | None = None
     missing: Literal["category", "drop", "error"] = "category"
@@ -56,15 +57,17 @@ def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
     source = open_source(X)
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)
-    return _infer(source, reading, weights, _rows_to_use(source, reading, weights))
+    return infer(source, reading.kinds, reading.bins, weights, _rows_to_use(source, reading, weights))
 
 
 def read_table(source: Source, reading: Reading, sample_weight: Any = None) -> Table:
     """The distinct rows of a source with their weights, in the declared or inferred domain."""
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)
+    source = source.without(() if reading.domain is None else reading.domain.left_out)
     keep = _rows_to_use(source, reading, weights)
-    domain = reading.domain or _infer(source, reading, weights, keep)
+    domain = reading.domain or infer(source, reading.kinds, reading.bins, weights, keep)
+    source = source.without(domain.left_out)
     source.check_names(domain.names)
     encoded = encode(source, domain, nearest=reading.unknown == "nearest", strict=True, keep=keep)
     codes = encoded.codes if keep.all() else encoded.codes[keep]
@@ -91,6 +94,10 @@ def check_weights(sample_weight: Any, rows: int) -> Floats | None:
         raise DataError(f"sample_weight is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
     if not weights.any():
         raise DataError("sample_weight is zero in every row. Give at least one row a positive weight.")
+    if weights.sum() < LEAST_WEIGHT:
+        raise DataError(
+            f"sample_weight is {weights.max()} at most, too small to count. Multiply all weights by a constant."
+        )
     if weights.max() > np.finfo(np.float64).max / rows:
         raise DataError(f"sample_weight is {weights.max()}, too large to add up. Divide all weights by a constant.")
     return weights
@@ -99,7 +106,7 @@ def check_weights(sample_weight: Any, rows: int) -> Floats | None:
 def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> NDArray[np.bool_]:
     """Rows of weight 0 never count; rows with a missing value are dropped or refused if that was asked for."""
     keep = np.ones(source.n_rows, bool) if weights is None else weights > 0
-    if reading.missing == "category" or source.integers is not None:
+    if reading.missing == "category" or source.whole is not None:
         return keep
     for column in source:
         if column.missing is None or not (column.missing & keep).any():
@@ -113,34 +120,3 @@ def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> ND
     if not keep.any():
         raise DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")
     return keep
-
-
-def _infer(source: Source, reading: Reading, weights: Floats | None, keep: NDArray[np.bool_]) -> Domain:
-    """One feature per column."""
-    binned = reading.bins if isinstance(reading.bins, Mapping) else {}
-    for parameter, named in (("kinds", reading.kinds or {}), ("bins", binned)):
-        for name in named:
-            if name not in source.names:
-                raise DataError(f"{parameter} names the column {name!r}, which is not in the table.")
-    kinds = {**dict.fromkeys(binned, "continuous"), **(reading.kinds or {})}  # who is given bins is continuous
-    if source.integers is not None:
-        features = features_of_integers(source, kinds, reading.bins, weights, keep)
-    else:
-        used = None if keep.all() else keep
-        some = weights if weights is None or used is None else weights[used]
-        features = [feature_of(column.only(used), kinds.get(column.name), reading.bins, some) for column in source]
-    domain = Domain(tuple(features))
-    _warn_of_odd_columns(domain, int(keep.sum()))
-    return domain
-
-
-def _warn_of_odd_columns(domain: Domain, rows: int) -> None:
-    """Say if a column tells nothing, or names every row."""
-    for feature in domain:
-        if feature.values == (None,):
-            warn(f"{feature.name!r} is missing in every row.")
-        elif not feature.ordered and feature.size > max(MANY_VALUES, rows * MANY_SHARE):
-            warn(
-                f"{feature.name!r} has {feature.size:,} different values in {rows:,} rows and looks like an "
-                "identifier. Leave it out: it says nothing about what is common."
-            )

@@ -13,7 +13,17 @@ import polars as pl
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import DataError
-from sparsedensity.ingest.files import MISSING, PARQUET_ENDINGS, csv_error, read_file, sniff
+from sparsedensity.ingest.files import (
+    FAILURES,
+    MISSING,
+    PARQUET_ENDINGS,
+    as_utf8,
+    csv_error,
+    damaged,
+    read_file,
+    sniff,
+    with_dates,
+)
 
 ROWS = 1 << 17
 TRUTH = {"true": True, "false": False}
@@ -30,13 +40,15 @@ def read_batches(path: str | Path, domain: Domain, rows: int = ROWS) -> Iterator
             yield from pl.scan_parquet(path).collect_batches(chunk_size=rows)
         else:
             yield from _csv(Path(path), domain, rows)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise csv_error(str(path), error) from None
+    except FAILURES as error:
+        bad = damaged(Path(path), "Parquet", error) if name.endswith(PARQUET_ENDINGS) else csv_error(str(path), error)
+        raise bad from None
 
 
 def _csv(path: Path, domain: Domain, rows: int) -> Iterator[pl.DataFrame]:
-    separator, decimal_comma = sniff(path)
-    lazy = pl.scan_csv(path, separator=separator, null_values=list(MISSING), infer_schema=False)
+    source = as_utf8(path, str(path))
+    separator, decimal_comma = sniff(source)
+    lazy = pl.scan_csv(source, separator=separator, null_values=list(MISSING), infer_schema=False)
     for batch in lazy.collect_batches(chunk_size=rows):
         known = [feature for feature in domain if feature.name in batch.columns]
         yield batch.with_columns(_typed(batch[feature.name], feature, decimal_comma) for feature in known)
@@ -44,6 +56,8 @@ def _csv(path: Path, domain: Domain, rows: int) -> Iterator[pl.DataFrame]:
 
 def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Series:
     """A column of text as what its feature holds."""
+    if feature.period is not None:
+        return with_dates(column)
     kinds = set(map(type, feature.known))
     if str in kinds or not kinds:
         return column

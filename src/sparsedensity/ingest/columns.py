@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,15 +16,18 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
 from sparsedensity.errors import DataError
+from sparsedensity.periods import MIDNIGHT
 
-Type = Literal["text", "boolean", "integer", "float"]
+Type = Literal["text", "boolean", "integer", "float", "date", "time"]
 Rows: TypeAlias = NDArray[np.bool_]
 """One truth value per row."""
+EPOCH = np.datetime64(0, "s")
+FEW_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column: numbers as they are, everything else as positions in a list of labels."""
+    """One column: numbers as they are, dates and times as moments, all else as positions in a list of labels."""
 
     name: str
     type: Type
@@ -45,7 +49,16 @@ class Column:
         """The value in one row, as the user wrote it."""
         if self.missing is not None and self.missing[row]:
             return None
+        if self.type == "time":
+            return self.data[row].item().time()
+        if self.type == "date" and self.data[row] == self.data[row].astype("M8[D]"):
+            return self.data[row].astype("M8[D]").item()
         return self.labels[int(self.data[row])] if self.labels is not None else self.data[row].item()
+
+    @property
+    def present(self) -> NDArray[Any]:
+        """The data of the rows that are not missing."""
+        return self.data if self.missing is None else self.data[~self.missing]
 
 
 def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
@@ -57,6 +70,8 @@ def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Col
             return Column(name, "integer", data)
         case "f":
             return _of_floats(name, data, counted)
+        case "M":
+            return _of_moments(name, "date", data)
         case "U" | "T":
             return _of_text(name, pl.Series(name, data.tolist(), dtype=pl.String))
         case "O":
@@ -78,8 +93,17 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
         except ModuleNotFoundError:  # pandas text without PyArrow
             texts = pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
         return _of_text(name, texts)
-    if dtype in (nw.Object, nw.Unknown):
+    if dtype in (nw.Object, nw.Unknown, nw.Time):
         return column_of_objects(name, series.to_list(), counted)
+    if dtype in (nw.Date, nw.Datetime):
+        local = series if dtype == nw.Date else series.dt.replace_time_zone(None)
+        return _of_moments(name, "date", np.asarray(local.to_numpy()))
+    return _of_plain_series(name, series, counted)
+
+
+def _of_plain_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Column:
+    """A column of numbers or truth values."""
+    dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128):
         raise _too_wide(name)
     if dtype != nw.Boolean and not dtype.is_numeric():
@@ -107,14 +131,31 @@ def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     return Column(name, "float", data, _if_any(np.isnan(data)))
 
 
+def _of_moments(name: str, kind: Literal["date", "time"], data: NDArray[Any]) -> Column:
+    """Moments to the second; a time of day is one of the first of January 1970."""
+    moments = data.astype("M8[s]")
+    missing = np.isnat(moments)
+    return Column(name, kind, np.where(missing, EPOCH, moments), _if_any(missing))
+
+
 def _of_text(name: str, series: pl.Series) -> Column:
     """Distinct texts, sorted, and the position of each row's text among them."""
+    if len(series) <= FEW_ROWS:
+        return _of_few_texts(name, series.to_list())
     missing = series.is_null().to_numpy() if series.null_count() else None
     labels = series.drop_nulls().unique().sort()
     if labels.is_empty():
         return Column(name, "text", np.zeros(len(series), np.uint8), np.ones(len(series), bool), ())
     codes = series.cast(pl.Enum(labels)).to_physical().fill_null(0).to_numpy()
     return Column(name, "text", codes, missing, tuple(labels.to_list()))
+
+
+def _of_few_texts(name: str, texts: list[str | None]) -> Column:
+    """The same without Polars, whose calls take longer than a few rows do: a table may have many columns."""
+    labels = sorted({text for text in texts if text is not None})
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([0 if text is None else place[text] for text in texts], np.uint32)
+    return Column(name, "text", codes, _if_any(np.array([text is None for text in texts])), tuple(labels))
 
 
 def _of_categories(name: str, series: nw.Series[Any]) -> Column:
@@ -169,6 +210,8 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
             return Column(name, "boolean", np.array(read(bool, False), np.uint8), _if_any(missing), (False, True))
         case "float":
             return _of_floats(name, np.array(read(float, math.nan)), counted)
+        case "date" | "time" as kind:
+            return _of_moments(name, kind, np.array(read(_moment, np.datetime64("NaT")), "M8[s]"))
     try:
         return Column(name, "integer", np.array(read(int, 0), np.int64), _if_any(missing))
     except OverflowError:
@@ -182,7 +225,16 @@ def _if_any(missing: Rows) -> Rows | None:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, np.datetime64):
+        return bool(np.isnat(value))
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _moment(value: Any) -> np.datetime64:
+    """A date or a time as a moment, by the clock of its own time zone."""
+    if isinstance(value, datetime.time):
+        value = datetime.datetime.combine(MIDNIGHT, value)
+    return np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value, "s")
 
 
 def _type_of(name: str, value: Any) -> Type:
@@ -195,6 +247,10 @@ def _type_of(name: str, value: Any) -> Type:
             return "integer"
         case float() | np.floating() | Decimal():
             return "float"
+        case datetime.date() | np.datetime64():
+            return "date"
+        case datetime.time():
+            return "time"
         case complex() | np.complexfloating():
             raise complex_error(name, value)
     raise _unsupported(name, type(value).__name__)
@@ -209,8 +265,8 @@ def label_of(value: Any) -> Label:
 
 def _unsupported(name: str, type_name: str) -> DataError:
     return DataError(
-        f"{name!r} is of type {type_name}, which is neither text, a number, true/false nor a category. "
-        "Turn it into one (a date into a month or a weekday, say) or leave the column out."
+        f"{name!r} is of type {type_name}, which is neither text, a number, true/false, a date nor a category. "
+        "Turn it into one (a duration into a number, say) or leave the column out."
     )
 
 

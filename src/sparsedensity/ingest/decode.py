@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity import periods
 from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.extras import need
 from sparsedensity.table import Codes, Floats
@@ -40,7 +41,9 @@ def decode(domain: Domain, codes: Codes, rng: np.random.Generator, frame: Frame)
 
 
 def _decode(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-    if feature.kind == "continuous":
+    if feature.period is not None:
+        return _moments(feature, codes, rng)
+    if feature.binned:
         return _numbers(feature, codes, rng)
     values = np.empty(feature.size, object)
     values[:] = feature.values
@@ -61,6 +64,20 @@ def _numbers(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArra
     boxed = whole.astype(object)
     boxed[missing] = None
     return boxed
+
+
+def _moments(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+    """Dates, or hours where hours are told apart, drawn evenly from their periods; None where missing."""
+    unit, missing = feature.period, codes == feature.missing
+    assert unit is not None
+    number = _numbers(feature, np.where(missing, 0, codes), rng)
+    begin, end = (periods.start(unit, n).astype("M8[h]") for n in (number, number + 1))
+    moments = begin + np.floor((end - begin).astype(np.int64) * rng.random(len(codes))).astype(np.int64)
+    drawn: NDArray[Any] = moments.astype("M8[s]" if "hour" in unit else "M8[D]").astype(object)
+    if unit == "hour of day":
+        drawn[:] = [moment.time() for moment in drawn]
+    drawn[missing] = None
+    return drawn
 
 
 def _plain(values: NDArray[Any]) -> Any:

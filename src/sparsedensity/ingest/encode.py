@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity import periods
 from sparsedensity.domain import Bin, Domain, Feature, Label
-from sparsedensity.errors import DataError, UnknownValueError
+from sparsedensity.errors import DataError, UnknownValueError, quoted
 from sparsedensity.ingest.columns import Column, Rows
 from sparsedensity.ingest.sources import Source
 from sparsedensity.kernels import encode as kernels
@@ -21,36 +22,53 @@ UNKNOWN = kernels.UNKNOWN
 LARGEST_TABLE = 1 << 20
 ROWS_AT_ONCE = 4096
 COLUMNS_AT_ONCE = 16
+MOMENTS = {"date": "a date", "time": "a time of day"}
 LARGEST_EXACT = 1 << 53
 """Beyond this, whole numbers are compared with bin edges as floats: not every one of them is a float."""
 
 
+class Unknown(NamedTuple):
+    """The values of one column that lie outside its feature."""
+
+    feature: Feature
+    rows: int
+    value: object
+    """The first of them."""
+    used: bool
+    """Whether the column can put a row outside the domain."""
+
+
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Rows as codes. A row with a value outside the domain is marked, and one such value is remembered."""
+    """Rows as codes. A row with a value outside a column in use is marked; an unknown value is coded 0."""
 
     codes: Codes
     outside: Rows
-    unknown: tuple[str, object] | None = None
-    """The first column with a value outside the domain, and the value."""
+    unknown: tuple[Unknown, ...] = ()
+    """The columns with values outside the domain."""
 
 
 def encode(
-    source: Source, domain: Domain, *, nearest: bool = False, strict: bool = False, keep: Rows | None = None
+    source: Source,
+    domain: Domain,
+    *,
+    nearest: bool = False,
+    strict: bool = False,
+    keep: Rows | None = None,
+    used: Rows | None = None,
 ) -> Encoded:
-    """The codes of every row. `strict` refuses a value outside the domain in a row to keep."""
-    encoded = _encode_integers(source, domain, nearest) or _encode_columns(source, domain, nearest)
-    if strict and encoded.unknown is not None:
+    """The codes of every row. `strict` refuses a value outside the domain in a row to keep and a column in use."""
+    used = np.ones(len(domain), bool) if used is None else used
+    encoded = _encode_integers(source, domain, nearest, used) or _encode_columns(source, domain, nearest, used)
+    if strict and encoded.outside.any():
         _refuse_unknown(source, domain, encoded, nearest, keep)
     return encoded
 
 
 def unknown_value(feature: Feature, value: object, nearest: bool) -> UnknownValueError:
     """The error for a value outside a feature."""
-    if feature.kind == "continuous" and value is not None:
-        edges = feature.edges
-        last = max(edges[0], edges[-1] - 1) if feature.integer else edges[-1]
-        known: tuple[Any, ...] = (f"{edges[0]:g} to {last:g}",)
+    if feature.binned and value is not None:
+        known: tuple[Any, ...] = (_range_of(feature),)
         ways = "Widen its bins" + ("." if nearest else ", or use unknown='nearest' to put it into the outermost one.")
     else:
         known = feature.known
@@ -58,7 +76,7 @@ def unknown_value(feature: Feature, value: object, nearest: bool) -> UnknownValu
     return UnknownValueError(feature.name, value, known, ways)
 
 
-def _encode_integers(source: Source, domain: Domain, nearest: bool) -> Encoded | None:
+def _encode_integers(source: Source, domain: Domain, nearest: bool, used: Rows) -> Encoded | None:
     """All columns of an array of whole numbers at once, by look-up tables; None if a feature is too wide for one."""
     numbers = source.integers
     if numbers is None:
@@ -69,38 +87,48 @@ def _encode_integers(source: Source, domain: Domain, nearest: bool) -> Encoded |
     lows, parts, clamps = zip(*tables, strict=True)
     start = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
     look_up = kernels.LookUp(np.array(lows, np.int64), start, np.array(clamps, bool), np.concatenate(parts))
-    codes = np.empty(numbers.shape, domain.code_type)
-    outside = np.zeros(len(numbers), bool)
-    row, column = kernels.encode_integers(numbers, look_up, codes, outside)
-    unknown = None if row < 0 else (domain.names[column], numbers[row, column].item())
-    return Encoded(codes, outside, unknown)
+    codes, outside = np.empty(numbers.shape, domain.code_type), np.zeros(len(numbers), bool)
+    unknown = np.zeros((len(domain), 2), np.int64)
+    kernels.encode_integers(numbers, look_up, used, codes, outside, unknown)
+    strange = [(i, *unknown[i].tolist()) for i in np.flatnonzero(unknown[:, 0]).tolist()]
+    values = (Unknown(domain[i], rows, numbers[row, i].item(), bool(used[i])) for i, rows, row in strange)
+    return Encoded(codes, outside, tuple(values))
 
 
-def _encode_columns(source: Source, domain: Domain, nearest: bool) -> Encoded:
+def _encode_columns(source: Source, domain: Domain, nearest: bool, used: Rows) -> Encoded:
     """A few columns at a time, which are then turned so that a row lies together."""
     codes = np.empty((source.n_rows, len(domain)), domain.code_type)
     few = np.empty((min(COLUMNS_AT_ONCE, len(domain)), source.n_rows), domain.code_type)
     outside = np.zeros(source.n_rows, bool)
-    unknown = None
+    unknown = []
     for i, (feature, column) in enumerate(zip(domain, source, strict=True)):
-        found = encode_column(column, feature, nearest)
+        found = encode_column(column, feature, nearest, used=bool(used[i]))
         strange = found == UNKNOWN
         if strange.any():
-            unknown = unknown or (feature.name, column.value(int(np.argmax(strange))))
-            outside |= strange
+            first = column.value(int(np.argmax(strange)))
+            unknown.append(Unknown(feature, int(strange.sum()), first, bool(used[i])))
+            outside |= strange & used[i]
             found = np.where(strange, 0, found)
         few[i % len(few)] = found
         if i % len(few) == len(few) - 1 or i == len(domain) - 1:
             begin = i - i % len(few)
             for row in range(0, source.n_rows, ROWS_AT_ONCE):  # so few rows at a time that both fit the cache
                 codes[row : row + ROWS_AT_ONCE, begin : i + 1] = few[: i + 1 - begin, row : row + ROWS_AT_ONCE].T
-    return Encoded(codes, outside, unknown)
+    return Encoded(codes, outside, tuple(unknown))
 
 
-def encode_column(column: Column, feature: Feature, nearest: bool = False) -> NDArray[np.int32]:
-    """The codes of one column; -1 for a value that the feature does not have."""
-    _refuse_other_type(column, feature)
-    if column.labels is not None:
+def encode_column(column: Column, feature: Feature, nearest: bool = False, *, used: bool = True) -> NDArray[np.int32]:
+    """The codes of one column; -1 for a value that the feature does not have.
+
+    That no value can be known, because all are of another type, is an error if the column is in use.
+    """
+    if of_other_type(column, feature):
+        if used:
+            raise other_type(column, feature)
+        codes = np.full(len(column.data), UNKNOWN, np.int32)
+    elif column.type in ("date", "time"):
+        codes = _codes_of_moments(column.data, feature, nearest)
+    elif column.labels is not None:
         codes = _codes_of_labels(column.labels, column.data, feature)
     elif _is_numeric(feature):
         codes = _codes_of_numbers(column.data, feature, nearest)
@@ -126,12 +154,18 @@ def _codes_of_numbers(numbers: NDArray[Any], feature: Feature, nearest: bool) ->
         codes = np.empty(len(numbers), np.int32)
         kernels.encode_column(numbers, *table, codes)
         return codes
-    if feature.kind == "continuous":
+    if feature.binned:
         return _codes_of_bins(numbers, feature, nearest)
     known = np.array(feature.known)
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], numbers), len(known) - 1)
     return np.where(known[order][at] == numbers, order[at], UNKNOWN).astype(np.int32)
+
+
+def _codes_of_moments(moments: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int32]:
+    if feature.period is None:  # nothing but missing is known
+        return np.full(len(moments), UNKNOWN, np.int32)
+    return _codes_of_bins(periods.numbers(feature.period, moments), feature, nearest)
 
 
 def _codes_of_bins(numbers: NDArray[Any], feature: Feature, nearest: bool) -> NDArray[np.int32]:
@@ -148,7 +182,7 @@ def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int32], 
     known = feature.known
     if not known or not _is_numeric(feature):
         return None
-    if feature.kind == "continuous":
+    if feature.binned:
         edges = feature.edges
         low, high = math.ceil(edges[0]), math.floor(edges[-1])
         if not low <= high < low + LARGEST_TABLE or max(-low, high) > LARGEST_EXACT:
@@ -165,11 +199,13 @@ def _table_of(feature: Feature, nearest: bool) -> tuple[int, NDArray[np.int32], 
 
 def _refuse_unknown(source: Source, domain: Domain, encoded: Encoded, nearest: bool, keep: Rows | None) -> None:
     """Raise for the first unknown value in a row that counts."""
-    used = encoded.outside if keep is None else encoded.outside & keep
+    outside = encoded.outside if keep is None else encoded.outside & keep
+    used = {unknown.feature.name for unknown in encoded.unknown if unknown.used}
     for feature, column in zip(domain, source, strict=True):
-        strange = (encode_column(column, feature, nearest) == UNKNOWN) & used
-        if strange.any():
-            raise unknown_value(feature, column.value(int(np.argmax(strange))), nearest)
+        if feature.name in used:
+            strange = (encode_column(column, feature, nearest) == UNKNOWN) & outside
+            if strange.any():
+                raise unknown_value(feature, column.value(int(np.argmax(strange))), nearest)
 
 
 def _is_numeric(feature: Feature) -> bool:
@@ -177,18 +213,33 @@ def _is_numeric(feature: Feature) -> bool:
     return bool(feature.known) and not any(isinstance(value, str | bool) for value in feature.known)
 
 
-def _refuse_other_type(column: Column, feature: Feature) -> None:
-    """Raise if a column shares no type with its feature, so that none of its values can be known."""
-    present = range(len(column.data)) if column.missing is None else np.flatnonzero(~column.missing)
-    if not len(present) or not feature.known:
-        return
-    given = {"a number"} if column.labels is None else set(map(_type_name, column.labels))
-    known = set(map(_type_name, feature.known))
-    if given and not given & known:
-        raise DataError(
-            f"{column.name!r} holds {column.value(int(present[0]))!r}, but {' or '.join(sorted(known))} is expected "
-            f"({_range_of(feature)}). Give the column that type."
-        )
+def of_other_type(column: Column, feature: Feature) -> bool:
+    """Whether a column shares no type with its feature, so that none of its values can be known."""
+    if not len(column.present) or not feature.known:
+        return False
+    given = _types_of(column)
+    return bool(given) and not given & _known_types(feature)
+
+
+def other_type(column: Column, feature: Feature) -> DataError:
+    """The error for a column of which no value can be known."""
+    first = 0 if column.missing is None else int(np.argmin(column.missing))
+    return DataError(
+        f"{column.name!r} holds {quoted(column.value(first))}, but {' or '.join(sorted(_known_types(feature)))} is "
+        f"expected ({_range_of(feature)}). Give the column that type."
+    )
+
+
+def _types_of(column: Column) -> set[str]:
+    if column.labels is not None:
+        return set(map(_type_name, column.labels))
+    return {MOMENTS.get(column.type, "a number")}
+
+
+def _known_types(feature: Feature) -> set[str]:
+    if feature.period is not None:
+        return {MOMENTS["time" if feature.period == "hour of day" else "date"]}
+    return set(map(_type_name, feature.known))
 
 
 def _type_name(value: object) -> str:
@@ -197,7 +248,11 @@ def _type_name(value: object) -> str:
 
 def _range_of(feature: Feature) -> str:
     """A feature's values in brief."""
-    if feature.kind == "continuous":
-        return f"{feature.edges[0]:g} to {feature.edges[-1]:g}"
+    if feature.binned:
+        edges = feature.edges
+        last = max(edges[0], edges[-1] - 1) if feature.integer else edges[-1]
+        if feature.period is not None:
+            return periods.label(feature.period, edges[0], last)
+        return f"{edges[0]:g} to {last:g}"
     some = ", ".join(map(repr, feature.known[:3]))
     return f"{some}, ..." if len(feature.known) > 3 else some

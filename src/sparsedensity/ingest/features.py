@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.domain import MAX_VALUES, Feature, check_kind
+from sparsedensity import periods
+from sparsedensity.domain import KINDS, MAX_VALUES, Feature, Kind, check_kind
 from sparsedensity.errors import DataError, ParameterError, warn
 from sparsedensity.ingest.columns import Column, label_of
-from sparsedensity.ingest.sources import Source
 from sparsedensity.kernels import encode as kernels
 from sparsedensity.table import Floats
 
-NOMINAL_INTEGERS = 20
-"""Whole numbers with at most this many distinct values are taken for categories."""
+FEW_NUMBERS = 20
+"""Whole numbers with at most this many distinct values are levels; more are binned."""
 DEFAULT_BINS = 10
+CROWDED = 0.9
+"""A bin that holds more than this share of the rows hides what there is to see."""
+LARGEST_WHOLE = 1 << 53
 SMALL_RANGE = 1 << 20
+MOST_NUMBERS = 1 << 27
 
 
 def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> Feature:
@@ -29,26 +33,39 @@ def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> 
     asked = None if kind is None else check_kind(f"kinds[{column.name!r}]", kind)
     if column.labels is not None:
         return _of_labels(column, asked, missing)
-    present = column.data if column.missing is None else column.data[~column.missing]
-    if not len(present):
+    if not len(column.present):
         return Feature.nominal(column.name, (), missing=True)
+    if column.type in ("date", "time"):
+        return _of_moments(column, asked, missing)
+    return _numeric(column, asked, bins, weights, missing)
+
+
+def _numeric(column: Column, asked: Kind | None, bins: Any, weights: Floats | None, missing: bool) -> Feature:
+    """The feature of a column of numbers: few whole ones are levels, all others are binned."""
+    present = column.present
+    if column.type == "float" and holds_whole_numbers(present):
+        present = present.astype(np.int64)
+    whole = present.dtype.kind != "f"
     if asked in ("nominal", "ordinal"):
         return _of_numbers(column.name, asked, np.unique(present), missing)
-    if asked is None and column.type == "integer":
-        distinct = distinct_integers(present)
-        if len(distinct) <= NOMINAL_INTEGERS:
-            return _of_numbers(column.name, "nominal", distinct, missing)
+    if asked is None and whole and len(distinct := distinct_integers(present)) <= FEW_NUMBERS:
+        return _of_numbers(column.name, "ordinal", distinct, missing)
     kept = weights if weights is None or column.missing is None else weights[~column.missing]
     edges = bin_edges(column.name, present, bins, kept)
-    return Feature.continuous(column.name, edges, integer=column.type == "integer", missing=missing)
+    return Feature.continuous(column.name, edges, integer=whole, missing=missing)
+
+
+def holds_whole_numbers(numbers: NDArray[Any]) -> bool:
+    """Whether floats are all whole, and small enough to be told apart."""
+    return bool((np.abs(numbers) < LARGEST_WHOLE).all() and (numbers == np.floor(numbers)).all())
 
 
 def check_kinds(kinds: Any) -> None:
-    """Raise unless `kinds` maps columns to kinds."""
-    if kinds is None:
+    """Raise unless `kinds` is a kind for all columns, or maps columns to kinds."""
+    if kinds is None or (isinstance(kinds, str) and kinds in KINDS):
         return
     if not isinstance(kinds, Mapping):
-        raise ParameterError("kinds", kinds, "a mapping from column to kind, or None")
+        raise ParameterError("kinds", kinds, f"{', '.join(map(repr, KINDS))}, a mapping from column to kind, or None")
     for name, kind in kinds.items():
         if not _is_list(kind):
             check_kind(f"kinds[{name!r}]", kind)
@@ -68,31 +85,26 @@ def check_bins(bins: Any) -> None:
             _bin_count(name, spec)
 
 
-def features_of_integers(
-    source: Source, kinds: Mapping[str, Any], bins: Any, weights: Floats | None, keep: NDArray[np.bool_]
-) -> list[Feature]:
-    """The features of a whole array of integers, read in two passes if the ranges are small."""
-    numbers = source.integers
-    assert numbers is not None
+def distinct_by_column(numbers: NDArray[np.integer[Any]], keep: NDArray[np.bool_]) -> list[NDArray[Any]] | None:
+    """The different numbers of every column of an array, read in two passes; None if a range is too large for it."""
     width = numbers.shape[1]
     low, high = np.full(width, np.iinfo(np.int64).max), np.full(width, np.iinfo(np.int64).min)
     kernels.integer_ranges(numbers, keep, low, high)
-    small = high.astype(np.float64) - low < SMALL_RANGE
-    small &= np.array([name not in kinds for name in source.names])
-    start = np.concatenate([[0], np.cumsum(np.where(small, high - low + 1, 0))])
-    features: list[Feature | None] = [None] * width
-    if small.all():
-        present = np.zeros(int(start[-1]), bool)
-        kernels.mark_present(numbers, keep, low, start, present)
-        for i, name in enumerate(source.names):
-            distinct = low[i] + np.flatnonzero(present[start[i] : start[i + 1]])
-            if len(distinct) <= NOMINAL_INTEGERS:
-                features[i] = _of_numbers(name, "nominal", distinct, missing=False)
-    some = weights if weights is None or keep.all() else weights[keep]
-    return [
-        feature or feature_of(_integer_column(source, i, keep), kinds.get(source.names[i]), bins, some)
-        for i, feature in enumerate(features)
-    ]
+    spans = high.astype(np.float64) - low
+    if not (spans < SMALL_RANGE).all() or spans.sum() > MOST_NUMBERS:
+        return None
+    start = np.concatenate([[0], np.cumsum(high - low + 1)])
+    present = np.zeros(int(start[-1]), bool)
+    kernels.mark_present(numbers, keep, low, start, present)
+    return [low[i] + np.flatnonzero(present[start[i] : start[i + 1]]) for i in range(width)]
+
+
+def levels(name: str, kind: Any, distinct: NDArray[Any]) -> Feature | None:
+    """The feature of a column of whole numbers, none missing; None if it takes more than its distinct numbers."""
+    if kind is None and len(distinct) <= FEW_NUMBERS:
+        kind = "ordinal"
+    asked = isinstance(kind, str) and kind in ("nominal", "ordinal")
+    return _of_numbers(name, kind, distinct, missing=False) if asked else None
 
 
 def distinct_integers(numbers: NDArray[np.integer[Any]]) -> NDArray[Any]:
@@ -119,6 +131,8 @@ def bin_edges(name: str, numbers: NDArray[Any], bins: Any, weights: Floats | Non
         edges = np.linspace(low, high, count + 1)
         if low < high and not np.isfinite(edges).all():
             raise DataError(f"{name!r} spans more than a float can hold. Rescale the column.")
+        if not isinstance(bins, Mapping) or name not in bins:
+            _warn_of_a_crowd(name, numbers, weights, edges)
     if integer and low < high:
         edges = np.append(np.ceil(edges[:-1]), _after(high))
     return np.unique(edges)
@@ -141,8 +155,7 @@ def _of_labels(column: Column, kind: str | None, missing: bool) -> Feature:
         )
     labels = column.labels or ()
     if not column.declared:
-        used = column.data if column.missing is None else column.data[~column.missing]
-        occurs = np.bincount(used, minlength=len(labels)) > 0
+        occurs = np.bincount(column.present, minlength=len(labels)) > 0
         labels = tuple(label for label, there in zip(labels, occurs, strict=False) if there)
         if kind == "ordinal" and column.type == "text" and len(labels) > 1:
             warn(
@@ -154,6 +167,30 @@ def _of_labels(column: Column, kind: str | None, missing: bool) -> Feature:
     return Feature.nominal(column.name, labels, missing=missing or not labels)
 
 
+def _of_moments(column: Column, kind: Kind | None, missing: bool) -> Feature:
+    """Dates and times over calendar periods."""
+    moments = column.present
+    days_only = bool((moments == moments.astype("M8[D]")).all())
+    units = periods.TIMES_OF_DAY if column.type == "time" else periods.DATES if days_only else periods.CALENDAR
+    unit, edges = periods.runs(moments.min(), moments.max(), units)
+    nominal = kind == "nominal"
+    return Feature.calendar(column.name, unit, edges, kind="nominal" if nominal else "ordinal", missing=missing)
+
+
+def _warn_of_a_crowd(name: str, numbers: NDArray[Any], weights: Floats | None, edges: Floats) -> None:
+    """Say if one of several bins of equal width holds nearly everything."""
+    if len(edges) < 3 or edges[0] == edges[-1]:
+        return
+    place = (numbers - edges[0]) * ((len(edges) - 1) / (edges[-1] - edges[0]))
+    counts = np.bincount(np.minimum(place.astype(np.int64), len(edges) - 2), weights)
+    share = counts.max() / counts.sum()
+    if share > CROWDED:
+        warn(
+            f"{name!r} has {100 * share:.1f} % of its rows in one of {len(edges) - 1} bins of equal width. Bins of "
+            f"equal weight would tell them apart: bins={{{name!r}: 'quantile'}}."
+        )
+
+
 def _of_numbers(name: str, kind: str, distinct: NDArray[Any], missing: bool) -> Feature:
     if len(distinct) > MAX_VALUES:
         raise DataError(
@@ -162,12 +199,6 @@ def _of_numbers(name: str, kind: str, distinct: NDArray[Any], missing: bool) -> 
         )
     make = Feature.ordinal if kind == "ordinal" else Feature.nominal
     return make(name, distinct.tolist(), missing=missing)
-
-
-def _integer_column(source: Source, column: int, keep: NDArray[np.bool_]) -> Column:
-    assert source.integers is not None
-    data = np.ascontiguousarray(source.integers[:, column])
-    return Column(source.names[column], "integer", data if keep.all() else data[keep])
 
 
 def _given_edges(name: str | None, edges: Sequence[float] | NDArray[Any], integer: bool) -> Floats:

@@ -1,58 +1,101 @@
-"""Tables from files: CSV (gzipped too) and Parquet."""
+"""Tables from files: CSV (gzipped too), Parquet and Excel."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import re
 import sys
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, warn
+from sparsedensity.extras import need
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
+EXCEL_ENDINGS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 """How tables spell a missing value."""
 DECIMAL_COMMA = re.compile(r"(^|;)\s*-?\d+,\d+\s*(;|$)", re.MULTILINE)
 SNIFFED_BYTES = 1 << 16
-NOT_UTF8 = "its encoding is not UTF-8. Save it as UTF-8."
+BYTES_AT_ONCE = 1 << 20
+GZIPPED = b"\x1f\x8b"
+DATE_FORMS: tuple[tuple[Any, str], ...] = (
+    (pl.Date, "%Y-%m-%d"),
+    (pl.Datetime, "%Y-%m-%d %H:%M"),
+    (pl.Datetime, "%Y-%m-%d %H:%M:%S%.f"),
+    (pl.Time, "%H:%M"),
+    (pl.Time, "%H:%M:%S%.f"),
+)
+DATE_LIKE = re.compile(r"\s*(\d{4}-\d\d-\d\d|\d\d:\d\d)")
+"""Dates and times in ISO's form; others, such as 3/4/2024, could mean two things and stay text."""
+NOT_TEXT = "it is not text in UTF-8 or Latin-1. Save it as UTF-8."
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+"""What Polars raises for a file that it cannot read: damaged ones make it panic."""
 
 
 def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
-    """Read a CSV or Parquet file; ``-`` reads CSV from standard input.
+    """Read a CSV, Parquet or Excel file; ``-`` reads CSV from standard input.
 
     With a domain, columns that hold text there are read as text here, whatever they look like.
     """
     if str(path) == "-":
-        return _read_csv(io.BytesIO(sys.stdin.buffer.read()), "standard input", domain)
+        return _read_csv(io.BytesIO(_standard_input()), "standard input", domain)
     path = Path(path)
     name = path.name.lower()
     if path.is_dir():
         raise DataError(f"{path} is a directory. Name a CSV or Parquet file in it.")
     if not path.exists():
         raise DataError(f"There is no file {path}. Check the name and the folder.")
-    if name.endswith(PARQUET_ENDINGS):
-        try:
-            return pl.read_parquet(path)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise DataError(
-                f"{path} is not a Parquet file, or is damaged ({_first_line(error)}). Create it again, or correct "
-                "the ending of its name."
-            ) from None
     if name.endswith(CSV_ENDINGS):
         return _read_csv(path, str(path), domain)
-    raise DataError(f"{path} is neither CSV ({', '.join(CSV_ENDINGS)}) nor Parquet ({', '.join(PARQUET_ENDINGS)}).")
+    if name.endswith(PARQUET_ENDINGS):
+        return _read_binary(path, "Parquet", pl.read_parquet)
+    if name.endswith(EXCEL_ENDINGS):
+        need("fastexcel", "reading Excel files")
+        return _read_binary(path, "Excel", pl.read_excel)
+    endings = ((CSV_ENDINGS, "CSV"), (PARQUET_ENDINGS, "Parquet"), (EXCEL_ENDINGS, "Excel"))
+    known = ", ".join(f"{form} ({', '.join(some)})" for some, form in endings)
+    raise DataError(f"{path} has no ending that says what it is. Known: {known}.")
+
+
+def _read_binary(path: Path, form: str, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+    """Read a file that is not text; whatever a damaged one makes of Polars becomes one sentence."""
+    try:
+        return read(path)
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise damaged(path, form, error) from None
+
+
+def damaged(path: Path, form: str, error: BaseException) -> DataError:
+    """The error for a file that is not what its name says."""
+    article = "an" if form == "Excel" else "a"
+    return DataError(
+        f"{path} is not {article} {form} file, or is damaged ({_first_line(error)}). Create it again, or correct the "
+        "ending of its name."
+    )
+
+
+def _standard_input() -> bytes:
+    """All of standard input, unless its beginning already shows that it is no table."""
+    begin = sys.stdin.buffer.read(SNIFFED_BYTES)
+    if b"\0" in begin and not begin.startswith(GZIPPED):
+        raise DataError(f"Standard input cannot be read as CSV: {NOT_TEXT}")
+    return begin + sys.stdin.buffer.read()
 
 
 def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl.DataFrame:
+    source = as_utf8(source, name)
     separator, decimal_comma = sniff(source)
     texts: dict[str, Any] = {f.name: pl.String for f in domain or () if any(isinstance(v, str) for v in f.values)}
     how: dict[str, Any] = {"separator": separator, "decimal_comma": decimal_comma, "null_values": list(MISSING)}
@@ -60,15 +103,15 @@ def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl
         frame = pl.read_csv(source, **how, infer_schema_length=None, schema_overrides=texts)
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty: it has no rows.") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except FAILURES as error:
         if "truncate_ragged_lines" in str(error):
             _refuse_ragged(source, name, separator)
         raise csv_error(name, error) from None
-    if any("\ufffd" in column for column in frame.columns):
-        raise DataError(f"{name} cannot be read as CSV: {NOT_UTF8}")
+    frame = frame.with_columns(with_dates(column) for column in frame if column.name not in texts)
+    columns = set(frame.columns)
     for column in frame.columns:  # Polars renames a column that occurs twice; an error is better
         base, mark, number = column.rpartition("_duplicated_")
-        if mark and number.isdecimal() and base in frame.columns:
+        if mark and number.isdecimal() and base in columns:
             raise DataError(f"{name} has two columns called {base!r}. Rename one of them.")
     if not frame.height:
         raise DataError(f"{name} has a header but no rows.")
@@ -99,6 +142,38 @@ def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list
     return blank
 
 
+def as_utf8(source: Path | io.BytesIO, name: str) -> Path | io.BytesIO:
+    """A CSV file as it is if it is text in UTF-8; else its text, read as Latin-1, with a warning."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with _opened(source) as file:
+            while part := file.read(BYTES_AT_ONCE):
+                decoder.decode(part)
+            decoder.decode(b"", final=True)
+        return source
+    except UnicodeDecodeError:
+        pass
+    except (OSError, EOFError, zlib.error):  # reading it as a table says what is wrong
+        return source
+    content = _content(source)
+    if b"\0" in content:
+        raise DataError(f"{name} cannot be read as CSV: {NOT_TEXT}")
+    warn(f"{name} is not text in UTF-8 and is read as Latin-1. Save it as UTF-8 if letters look wrong.")
+    return io.BytesIO(content.decode("cp1252", errors="replace").encode())
+
+
+def with_dates(column: pl.Series) -> pl.Series:
+    """A column of text as dates or times if all of it is in ISO's form."""
+    if column.dtype != pl.String or not DATE_LIKE.match(next(filter(None, column), "")):
+        return column
+    text = column.str.strip_chars().str.replace("T", " ", literal=True).str.strip_suffix("Z")
+    for dtype, form in DATE_FORMS:
+        read = text.str.strptime(dtype, form, strict=False)
+        if read.null_count() == column.null_count():
+            return read
+    return column
+
+
 def sniff(source: Path | io.BytesIO) -> tuple[str, bool]:
     """The separator that the header of a CSV uses most, and whether its numbers have a decimal comma."""
     try:
@@ -112,22 +187,26 @@ def sniff(source: Path | io.BytesIO) -> tuple[str, bool]:
 
 def _content(source: Path | io.BytesIO, most: int = -1) -> bytes:
     """The bytes of a CSV file, unpacked if it is gzipped; all of them, or the first few."""
-    raw = source.open("rb") if isinstance(source, Path) else io.BytesIO(source.getvalue())
-    with raw:
-        packed = raw.read(2) == b"\x1f\x8b"
+    with _opened(source) as file:
+        return file.read(most)
+
+
+@contextmanager
+def _opened(source: Path | io.BytesIO) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """A CSV file to be read, unpacked if it is gzipped."""
+    with source.open("rb") if isinstance(source, Path) else io.BytesIO(source.getvalue()) as raw:
+        packed = raw.read(2) == GZIPPED
         raw.seek(0)
-        return gzip.GzipFile(fileobj=raw).read(most) if packed else raw.read(most)
+        yield gzip.GzipFile(fileobj=raw) if packed else raw
 
 
-def csv_error(name: str, error: Exception) -> DataError:
+def csv_error(name: str, error: BaseException) -> DataError:
     """Why a file could not be read, in one sentence."""
     text, reason = str(error), f"{_first_line(error)}. Check its quotes and separators."
-    if "utf-8" in text.lower() or "utf8" in text.lower():
-        reason = NOT_UTF8
-    elif "unexpected end of file" in text or "deflate" in text:
+    if "unexpected end of file" in text or "deflate" in text:
         reason = "its compressed data are damaged or end too early. Copy or create the file again."
     return DataError(f"{name} cannot be read as CSV: {reason}")
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,20 +30,37 @@ class Source:
 
     names: tuple[str, ...]
     n_rows: int
-    read: Callable[[Rows | None], Iterator[Column]]
+    read: Callable[[Sequence[int], Rows | None], Iterator[Column]]
+    """The columns at some positions, given the rows that count."""
+    positions: tuple[int, ...]
     named: bool = True
     """Whether the names were given by the user."""
-    integers: NDArray[np.integer[Any]] | None = None
-    """The whole table, if it is an array of whole numbers."""
+    whole: NDArray[np.integer[Any]] | None = None
+    """The array with all columns, if it holds whole numbers."""
     counted: Rows | None = None
     """The rows that count; the type of a column is not read off the others."""
 
     def __iter__(self) -> Iterator[Column]:
-        return self.read(self.counted)
+        return self.read(self.positions, self.counted)
 
     def counting(self, rows: Rows | None) -> Source:
         """The same table, of which only some rows count."""
         return replace(self, counted=rows)
+
+    def without(self, names: Collection[str]) -> Source:
+        """The same table without those of these columns that it has."""
+        gone = frozenset(names)
+        kept = [i for i, name in enumerate(self.names) if name not in gone]
+        if len(kept) == len(self.names):
+            return self
+        return replace(self, names=tuple(self.names[i] for i in kept), positions=tuple(self.positions[i] for i in kept))
+
+    @property
+    def integers(self) -> NDArray[np.integer[Any]] | None:
+        """The table as it is, if it is an array of whole numbers."""
+        if self.whole is None or len(self.positions) == self.whole.shape[1]:
+            return self.whole
+        return self.whole[:, self.positions]
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raise unless the columns are these, in this order."""
@@ -94,10 +111,12 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
     names = tuple(map(str, columns))
     _refuse_twins(names)
 
-    def read(counted: Rows | None) -> Iterator[Column]:
-        return (column_of_series(name, frame[:, i], counted) for i, name in enumerate(names))
+    series = list(frame.iter_columns())
 
-    return Source(names, len(frame), read, named=bool(texts))
+    def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
+        return (column_of_series(names[i], series[i], counted) for i in positions)
+
+    return Source(names, len(frame), read, tuple(range(len(names))), named=bool(texts))
 
 
 def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
@@ -108,11 +127,11 @@ def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
     names = tuple(map(str, keys))
     _refuse_twins(names)
 
-    def read(counted: Rows | None) -> Iterator[Column]:
-        for name, key in zip(names, keys, strict=True):
-            yield column_of_objects(name, [record.get(key) for record in records], counted)
+    def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
+        for i in positions:
+            yield column_of_objects(names[i], [record.get(keys[i]) for record in records], counted)
 
-    return Source(names, len(records), read)
+    return Source(names, len(records), read, tuple(range(len(names))))
 
 
 def _as_array(X: Any) -> NDArray[Any]:
@@ -151,12 +170,13 @@ def _of_array(array: NDArray[Any]) -> Source:
     names = tuple(f"x{i}" for i in range(array.shape[1]))
     whole = array if array.dtype.kind in "iu" and array.dtype != np.uint64 else None
 
-    def read(counted: Rows | None) -> Iterator[Column]:
-        for begin in range(0, len(names), COLUMNS_AT_ONCE):
-            for i, data in enumerate(np.ascontiguousarray(array[:, begin : begin + COLUMNS_AT_ONCE].T), begin):
-                yield column_of_vector(names[i], data, counted)
+    def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
+        for begin in range(0, len(positions), COLUMNS_AT_ONCE):
+            some = positions[begin : begin + COLUMNS_AT_ONCE]
+            block = np.ascontiguousarray(array[:, some[0] : some[-1] + 1].T)
+            yield from (column_of_vector(names[i], block[i - some[0]], counted) for i in some)
 
-    return Source(names, len(array), read, named=False, integers=whole)
+    return Source(names, len(array), read, tuple(range(len(names))), named=False, whole=whole)
 
 
 def _refuse_twins(names: Iterable[Any]) -> None:

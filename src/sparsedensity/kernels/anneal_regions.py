@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import TWO, bare, by_type, kernel, part, record
-from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
+from sparsedensity.kernels import TWO, bare, kernel, part, record
+from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
 from sparsedensity.kernels.divisions import (
     MOST_GROUPS,
     CountedRegion,
@@ -18,6 +18,7 @@ from sparsedensity.kernels.divisions import (
     name_groups,
     split_gain,
 )
+from sparsedensity.kernels.slots import slot_of
 
 REGION = record(
     "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
@@ -45,7 +46,7 @@ class Memory(NamedTuple):
     rows: np.ndarray
     """Lists of rows; the first list is all rows."""
     table: np.ndarray
-    """A hash table of regions by their keys: 1 + the region, 0 where there is none."""
+    """The slots of regions by their keys."""
     used: np.ndarray
     desk: Desk
     pairs: Any
@@ -77,7 +78,7 @@ def group(s, region, f):
     Also the number of groups; their weights, shares and keys are left on the desk. NOTHING when there is one group
     only, or when the groups of an ordered feature are not runs.
     """
-    load_pairs(s, region)
+    load_pairs(s, s.pairs, region)
     view = counted(s, region)
     b = name_groups(s.space, s.desk, view, f, s.regions[region].key)
     if b < 2:
@@ -88,7 +89,7 @@ def group(s, region, f):
 @bare
 def divide_best(s, region, f, least, most, shake, rng):
     """Label the values of f by the best division into so many groups, or a shaken one: its gain."""
-    load_pairs(s, region)
+    load_pairs(s, s.pairs, region)
     noise = 0.0
     if shake > 0.0:
         noise = shake * (1.0 + abs(s.counts[s.regions[region].slot, s.allowed.shape[1] + f]))
@@ -114,13 +115,15 @@ def divide_blindly(s, region, f, rng):
 
 
 @bare
+def has_key(regions, region, key):
+    """Whether a region has this key."""
+    return regions[region].key == key
+
+
+@bare
 def find(s, key):
-    """Where the region with this key stands in the hash table, or the free place where it belongs."""
-    last = s.table.size - 1
-    at = (key ^ (key >> 29)) & last
-    while s.table[at] != 0 and s.regions[s.table[at] - 1].key != key:
-        at = (at + 1) & last
-    return at
+    """The slot of the region with this key, or the free one where it belongs."""
+    return slot_of(s.table, key ^ (key >> 29), has_key, s.regions, key)
 
 
 @bare
@@ -195,7 +198,7 @@ def count(s, region):
     s.used[0].work += 2 * (end - begin) + read
     own.begin, own.length, own.slot = to, found, slot
     s.used[0].rows = to + found
-    take_term(s, region)
+    take_term(s, s.desk.part, region)
     return slot
 
 
@@ -221,56 +224,36 @@ def list_rows(s, region, span, many, goal):
     return found
 
 
-def belief_in(memory: Any) -> Any:
-    """The belief in a memory, as the compiler sees it: by its type."""
-    return dict(zip(memory.fields, memory.types, strict=True))["belief"]
+@bare
+def take_term(s, part, region):
+    """Note the term of a region that was just counted; without a part (the leaf model is even) there is none."""
+    if part is None:
+        return
+    for value in range(s.allowed.shape[1]):
+        part[0, value] = s.counts[s.regions[region].slot, value]
+        part[1, value] = min(s.allowed[region, value], 1)
+    s.regions[region].term = term(s.belief.leaf, part[0], part[1], s.space)
 
 
-def take_term(s, region):
-    """Note the term of a region that was just counted, if the leaf model is not even."""
-
-
-@by_type(take_term)
-def _take_term(s, region):
-    def even(s, region):
-        pass
-
-    def from_counts(s, region):
-        values, counts, allowed = s.allowed.shape[1], s.desk.part[0], s.desk.part[1]
-        for value in range(values):
-            counts[value] = s.counts[s.regions[region].slot, value]
-            allowed[value] = min(s.allowed[region, value], 1)
-        s.regions[region].term = term(s.belief.leaf, counts, allowed, s.space)
-
-    return even if model_of(belief_in(s)) in EVEN else from_counts
-
-
-def load_pairs(s, region):
-    """Count the pairs of values in a region, if the leaf model asks for them and they are not counted yet."""
-
-
-@by_type(load_pairs)
-def _load_pairs(s, region):
-    def even(s, region):
-        pass
-
-    def from_rows(s, region):
-        if s.used[0].paired == region:
-            return
-        if s.regions[region].length < 0:
-            count(s, region)
-        s.pairs[:] = 0.0
-        begin = s.regions[region].begin
-        for i in range(begin, begin + s.regions[region].length):
-            row = s.rows[i]
-            for f in range(s.codes.shape[1]):
-                value = s.space.features[f].start + s.codes[row, f]
-                for g in range(s.codes.shape[1]):
-                    s.pairs[value, s.space.features[g].start + s.codes[row, g]] += s.weights[row]
-        s.used[0].paired = region
-        s.used[0].work += s.regions[region].length * s.codes.shape[1] ** 2
-
-    return even if model_of(belief_in(s)) in EVEN else from_rows
+@bare
+def load_pairs(s, pairs, region):
+    """Count the pairs of values in a region, if the leaf model asks for pairs and they are not counted yet."""
+    if pairs is None:
+        return
+    if s.used[0].paired == region:
+        return
+    if s.regions[region].length < 0:
+        count(s, region)
+    pairs[:] = 0.0
+    begin = s.regions[region].begin
+    for i in range(begin, begin + s.regions[region].length):
+        row = s.rows[i]
+        for f in range(s.codes.shape[1]):
+            value = s.space.features[f].start + s.codes[row, f]
+            for g in range(s.codes.shape[1]):
+                pairs[value, s.space.features[g].start + s.codes[row, g]] += s.weights[row]
+    s.used[0].paired = region
+    s.used[0].work += s.regions[region].length * s.codes.shape[1] ** 2
 
 
 @bare

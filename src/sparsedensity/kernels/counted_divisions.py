@@ -46,17 +46,11 @@ def grown_division(belief, space, desk, region, f, wish, rng):
         total += change + exchange(belief, space, desk, region, f, (b, least_weight))
         gain = total + head(belief, region.weight, b)
         if b > least and gain <= best:
-            go_back(space, desk, f)
+            for value in range(space.features[f].start, space.features[f].stop):  # take the last separation back
+                cells[value].label = cells[value].before
             break
         best = gain
     return best
-
-
-@bare
-def go_back(space, desk, f):
-    """Take back the last separation, and the exchanges since."""
-    for value in range(space.features[f].start, space.features[f].stop):
-        desk.cells[value].label = desk.cells[value].before
 
 
 @bare

@@ -106,25 +106,21 @@ def name_groups(space, desk, region, f, key):
     return b
 
 
+@bare
+def child_piece(belief, space, desk, part, region, f, name):
+    """What a named group of feature f's values adds to the gain of a split."""
+    if part is None:  # the leaf model is even
+        return piece(belief, desk.cells[name].weight, desk.cells[name].share)
+    return counted_piece(belief, space, desk, region, f, name, 0.0)
+
+
+@bare
 def split_gain(belief, space, desk, region, f, b):
     """The gain of a division of feature f into b named groups, the children taken as leaves."""
-
-
-@by_type(split_gain)
-def _split_gain(belief, space, desk, region, f, b):
-    def even(belief, space, desk, region, f, b):
-        gain = head(belief, region.weight, b)
-        for name in range(b):
-            gain += piece(belief, desk.cells[name].weight, desk.cells[name].share)
-        return gain
-
-    def counted(belief, space, desk, region, f, b):
-        gain = head(belief, region.weight, b) - region.term
-        for name in range(b):
-            gain += counted_piece(belief, space, desk, region, f, name, 0.0)
-        return gain
-
-    return even if model_of(belief) in EVEN else counted
+    gain = head(belief, region.weight, b) - region.term
+    for name in range(b):
+        gain += child_piece(belief, space, desk, desk.part, region, f, name)
+    return gain
 
 
 def best_division(belief, space, desk, region, f, wish, rng):

@@ -19,12 +19,11 @@ class LookUp(NamedTuple):
 
 
 @kernel
-def encode_integers(numbers, look_up, codes, outside):
-    """Fill in the code of every number; a row with an unknown number is marked as outside and coded 0 there.
+def encode_integers(numbers, look_up, used, codes, outside, unknown):
+    """Fill in the code of every number; an unknown one is coded 0, and marks its row as outside in a column in use.
 
-    Returns the row and the column of the first unknown number, or -1 and -1.
+    `unknown` is filled in with how many each column has, and the row of the first.
     """
-    first_row, first_column = -1, -1
     for row in range(numbers.shape[0]):
         for column in range(numbers.shape[1]):
             begin, end = look_up.start[column], look_up.start[column + 1]
@@ -35,12 +34,12 @@ def encode_integers(numbers, look_up, codes, outside):
             elif look_up.clamp[column]:
                 code = look_up.code[begin] if number < low else look_up.code[end - 1]
             if code == UNKNOWN:
-                outside[row] = True
+                outside[row] |= used[column]
                 code = 0
-                if first_row < 0:
-                    first_row, first_column = row, column
+                if unknown[column, 0] == 0:
+                    unknown[column, 1] = row
+                unknown[column, 0] += 1
             codes[row, column] = code
-    return first_row, first_column
 
 
 @kernel

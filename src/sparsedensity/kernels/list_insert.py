@@ -8,7 +8,7 @@ import numpy as np
 from sparsedensity.kernels import bare, kernel, part, record
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
-from sparsedensity.kernels.list_state import copy_rules, is_rule, shift_rule
+from sparsedensity.kernels.list_state import copy_rules, has_rule, shift_rule
 from sparsedensity.kernels.list_terms import leaf_term, log_available, log_prior
 
 INSERTION = record("place", "value gain")
@@ -121,15 +121,6 @@ def best_place(task, state, scratch, wanted, size):
     return best, place
 
 
-@bare
-def is_used(state, rule):
-    """Whether a list has a rule already."""
-    for j in range(state.now.n):
-        if is_rule(state.rule[j, : state.size[j]], rule):
-            return True
-    return False
-
-
 @part
 def consider(task, memory, scratch, wanted, size, price, rng):
     """Put the antecedent of the path at the end of the draft if it is the best so far; whether it takes anything."""
@@ -140,7 +131,7 @@ def consider(task, memory, scratch, wanted, size, price, rng):
         value = gain
         if wanted.noise > 0 and gain > 0:
             value -= wanted.noise * math.log(-math.log(1.0 - rng.random()))
-        if value > best.value and not is_used(state, scratch.path[:size]):
+        if value > best.value and not has_rule(state, state.now.n, scratch.path[:size], -1):
             best.value, best.gain, best.place = value, gain, place
             draft.size[state.now.n] = size
             for k in range(size):

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsedensity.kernels import bare, kernel, part
 from sparsedensity.kernels.list_rows import take_rows, weight_of
-from sparsedensity.kernels.list_state import adopt, copy_rules, is_rule, shift_rule, swap_rules
+from sparsedensity.kernels.list_state import adopt, copy_rules, has_rule, shift_rule, swap_rules
 from sparsedensity.kernels.list_terms import log_prior
 from sparsedensity.kernels.list_weigh import ListChange, weigh
 
@@ -87,11 +87,7 @@ def change_condition(task, draft, place, rng):
 @bare
 def stands_twice(draft, place, n):
     """Whether the rule at a place stands elsewhere in the draft too."""
-    rule = draft.rule[place, : draft.size[place]]
-    for j in range(n):
-        if j != place and is_rule(draft.rule[j, : draft.size[j]], rule):
-            return True
-    return False
+    return has_rule(draft, n, draft.rule[place, : draft.size[place]], place)
 
 
 @bare

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part, record
+from sparsedensity.kernels import bare, kernel, record
 from sparsedensity.kernels.list_rows import copy_words, lowest
 from sparsedensity.kernels.list_terms import fit, leaf_term, length_term, surplus
+from sparsedensity.kernels.slots import equal, slot_of
 
-EMPTY = -1
-"""A slot without a state."""
 NEXT_RULE = record("used after", "step")
 """Of a use and a size: how many antecedents are used, the use after one more (-1 if there is none), and what that
 rule adds to the log prior."""
@@ -54,7 +53,7 @@ class Layer(NamedTuple):
     """(states, words) the cells that are left."""
     state: np.ndarray
     slot: np.ndarray
-    """(2 states) a hash table of states."""
+    """(2 states) the slots of the states."""
     size: np.void
 
 
@@ -195,50 +194,42 @@ def weigh_rest(task, left, rules, use, short):
 
 
 @bare
-def same(left, other):
-    """Whether two sets of cells are the same."""
-    for w in range(left.shape[0]):
-        if left[w] != other[w]:
-            return False
-    return True
+def is_state(layer, at, sought):
+    """Whether a state leaves these cells and has this use."""
+    left, use = sought
+    return layer.state[at].use == use and equal(layer.left[at], left)
 
 
 @bare
-def slot_of(layer, left, use):
+def slot_of_state(layer, left, use):
     """The slot of a state, or the free slot where it would be."""
     code = np.uint64(use + 1) * np.uint64(0x9E3779B97F4A7C15)
     for w in range(left.shape[0]):
         code = (code ^ left[w]) * np.uint64(0xBF58476D1CE4E5B9)
         code ^= code >> np.uint64(29)
-    mask = layer.slot.shape[0] - 1
-    slot = np.int64(code & np.uint64(mask))
-    while True:
-        at = layer.slot[slot]
-        if at == EMPTY or (layer.state[at].use == use and same(layer.left[at], left)):
-            return slot
-        slot = (slot + 1) & mask
+    return slot_of(layer.slot, code, is_state, layer, (left, use))
 
 
 @kernel
 def find_slots(layer):
     """Give every state of a layer its slot."""
     for at in range(layer.size.states):
-        layer.slot[slot_of(layer, layer.left[at], layer.state[at].use)] = at
+        layer.slot[slot_of_state(layer, layer.left[at], layer.state[at].use)] = at + 1
 
 
 @bare
 def offer(task, layer, offered):
     """Offer a prefix to its layer, which keeps it if it may lead to the best list."""
     left, leader, value = task.scratch.left, task.leader, offered.value
-    slot = slot_of(layer, left, offered.use)
-    at = layer.slot[slot]
-    if at == EMPTY:
+    slot = slot_of_state(layer, left, offered.use)
+    at = layer.slot[slot] - 1
+    if at < 0:
         last, more = weigh_rest(task, left, offered.rules, offered.use, leader.threshold - value)
         if max(last, more) + value <= leader.threshold:
             return
         at = layer.size.states
         layer.size.states += 1
-        layer.slot[slot] = at
+        layer.slot[slot] = at + 1
         copy_words(left, layer.left[at])
         layer.state[at].use, layer.state[at].more, layer.state[at].last = offered.use, more, last
     elif value <= layer.state[at].value:
@@ -251,7 +242,7 @@ def offer(task, layer, offered):
         leader.at = at
 
 
-@part
+@bare
 def extend_state(task, layer, longer, rules, at):
     """Extend a state by every rule; of those of a size that nothing is left for, one will do."""
     cells, scratch, left, state = task.cells, task.scratch, layer.left[at], layer.state[at]
@@ -276,8 +267,8 @@ def extend_state(task, layer, longer, rules, at):
             offer(task, longer, Offered(rules, following[size].after, value, at, -1 - size))
 
 
-@bare
-def extend_states(task, layer, longer, rules, begin, end):
+@kernel
+def extend(task, layer, longer, rules, begin, end):
     """Extend the states from begin to end of a layer by one rule, as long as the next has room; where it stopped."""
     for at in range(begin, end):
         if longer.size.states + task.cells.size.shape[0] + task.scratch.idle.shape[0] > longer.state.shape[0]:
@@ -285,12 +276,6 @@ def extend_states(task, layer, longer, rules, begin, end):
         if layer.state[at].value + layer.state[at].more > task.leader.threshold:
             extend_state(task, layer, longer, rules, at)
     return end
-
-
-@kernel
-def extend(task, layer, longer, rules, begin, end):
-    """Extend some states."""
-    return extend_states(task, layer, longer, rules, begin, end)
 
 
 @kernel

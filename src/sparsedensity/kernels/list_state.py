@@ -11,6 +11,7 @@ from sparsedensity.kernels import bare, kernel, part, record
 from sparsedensity.kernels.list_boxes import BoxPool, Conditions, take_boxes, volume_of
 from sparsedensity.kernels.list_rows import RowBits, copy_words, take_rows, weight_of
 from sparsedensity.kernels.list_terms import leaf_term, log_prior
+from sparsedensity.kernels.slots import equal
 
 DRAW = record("begin", "up_to log_share")
 """Of every size: where it begins among the antecedents that are listed, the cumulated probability of the sizes, and the
@@ -135,14 +136,12 @@ def shift_rule(draft, source, target):
 
 
 @bare
-def is_rule(rule, other):
-    """Whether two rules have the same conditions."""
-    if rule.shape[0] != other.shape[0]:
-        return False
-    for k in range(rule.shape[0]):
-        if rule[k] != other[k]:
-            return False
-    return True
+def has_rule(rules, n, rule, place):
+    """Whether one of n rules, at another place than the given one, has the same conditions."""
+    for j in range(n):
+        if j != place and equal(rules.rule[j, : rules.size[j]], rule):
+            return True
+    return False
 
 
 @part

@@ -46,13 +46,13 @@ class Posterior(Protocol):
 
 def check_positive(name: str, value: float) -> None:
     """Refuse a number that is not positive and finite."""
-    if not (_is_number(value) and 0 < value < np.inf):
+    if not (is_number(value) and 0 < value < np.inf):
         raise ParameterError(name, value, "a number greater than 0")
 
 
 def check_share(name: str, value: float) -> None:
     """Refuse a number that is not strictly between 0 and 1."""
-    if not (_is_number(value) and 0 < value < 1):
+    if not (is_number(value) and 0 < value < 1):
         raise ParameterError(name, value, "a number between 0 and 1, both excluded")
 
 
@@ -97,5 +97,6 @@ def beta_intervals(weights: Floats, log_volumes: Floats, pseudocount: float, lev
     return intervals
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether something is a number; True and False are none."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

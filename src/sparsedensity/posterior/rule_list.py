@@ -95,22 +95,6 @@ class SparseRules:
         if any(count < 0 for count in self.antecedents):
             raise ParameterError("antecedents", self.antecedents, "counts of 0 or more")
 
-    @classmethod
-    def on(
-        cls,
-        domain: Domain,
-        *,
-        max_conditions: int = 2,
-        ordinal_conditions: OrdinalConditions = "value",
-        expected_rules: float = 7.0,
-        expected_conditions: float = 1.0,
-        pseudocount: float = 1.0,
-        as_printed: bool = False,
-    ) -> SparseRules:
-        """The posterior with every antecedent of a domain to choose from."""
-        counts = antecedents_by_size(domain, max_conditions, ordinal_conditions)
-        return cls(counts, expected_rules, expected_conditions, pseudocount, as_printed)
-
     @property
     def log_norm(self) -> float:
         """Ln of the sum over j = 0..|A| of lambda^j / j!, which tends to lambda as |A| grows."""

@@ -10,6 +10,7 @@ from typing import Any
 from sparsedensity.density.comparison import LeafComparison
 from sparsedensity.report import svg, words
 from sparsedensity.report.html import fill
+from sparsedensity.report.made import made_with, write_picture
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form_of, spots_of
 from sparsedensity.report.style import NARROW, Style
@@ -100,7 +101,7 @@ class Comparison:
 
     def to_svg(self, path: str | os.PathLike[str] | None = None) -> str:
         """The picture of the model with expected and observed shares; written to a file if a path is given."""
-        return written(svg.render_picture(_picture(self)), path)
+        return write_picture(svg.render_picture(_picture(self)), path, self.report.seed)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The comparison as one self-contained page; written to a file if a path is given."""
@@ -108,6 +109,7 @@ class Comparison:
         ranked = sorted(self.differences, key=lambda d: -abs(d.difference))
         page = fill(
             "compare.html",
+            made=made_with(self.report.seed),
             title=self.heading,
             comparison=self,
             form=picture.form,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,6 +46,7 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     search = SimpleNamespace(**document["search"])
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
     report = model.report_of(document["title"], leaves, structure, search, weighted=document["weighted"])
+    report = replace(report, seed=document["parameters"].get("random_state"))
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
 

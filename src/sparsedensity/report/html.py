@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from sparsedensity.report import path_svg, svg, words
 from sparsedensity.report.evidence import Score
+from sparsedensity.report.importance import importance_of
+from sparsedensity.report.made import made_with
 from sparsedensity.report.model import Leaf, Report
 from sparsedensity.report.page_data import page_data
 from sparsedensity.report.picture import picture_of
@@ -50,6 +52,8 @@ def render(report: Report) -> str:
         rarest=rarest,
         spread=_spread(report, rarest[0]) if rarest else "",
         contrast=words.sayable(max(logs) - min(logs)) if logs else "",
+        importance=importance_of(report),
+        made=made_with(report.seed),
         data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
     )
 
@@ -63,7 +67,14 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     """A page from the text of its template, with the colours, styles and script inside."""
     environment = Environment(loader=FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
-    environment.filters |= {"rarity": words.rarity, "brief": _brief, "finite": _finite, "ratio": _ratio, **filters}
+    environment.filters |= {
+        "rarity": words.rarity,
+        "printable": words.printable,
+        "brief": _brief,
+        "finite": _finite,
+        "ratio": _ratio,
+        **filters,
+    }
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from sparsedensity import periods
 from sparsedensity.density import Density
-from sparsedensity.domain import Feature, Value
+from sparsedensity.domain import Bin, Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import search_facts, search_in_words
@@ -26,7 +27,8 @@ class LeafCondition:
     """One feature and the values it may take."""
 
     feature: str
-    values: tuple[Value, ...]
+    values: tuple[Value | tuple[str, str], ...]
+    """As in the domain; calendar periods in ISO's form."""
     text: str
 
     def __str__(self) -> str:
@@ -104,6 +106,8 @@ class Report:
     """What a table says about the model, if one was at hand."""
     weight_name: str = "rows"
     """What the weight of a leaf is called: rows, or weight if the table was weighted."""
+    seed: object = None
+    """What the search was seeded with, if it was."""
 
     @cached_property
     def lines(self) -> tuple[TextLine, ...]:
@@ -237,6 +241,14 @@ def _leaf_conditions(structure: Structure, leaf: int) -> tuple[LeafCondition, ..
         case Cells() if leaf < len(structure.codes):
             allowed = [(feature, [code]) for feature, code in zip(domain, structure.codes[leaf].tolist(), strict=True)]
     return tuple(
-        LeafCondition(feature.name, tuple(feature.values[code] for code in codes), words.condition(feature, codes))
+        LeafCondition(feature.name, tuple(_value(feature, code) for code in codes), words.condition(feature, codes))
         for feature, codes in allowed
     )
+
+
+def _value(feature: Feature, code: int) -> Any:
+    """A value as it is; calendar periods in ISO's form."""
+    value = feature.values[code]
+    if isinstance(value, Bin) and feature.period is not None:
+        return periods.plain(feature.period, value.low, value.high - 1)
+    return value

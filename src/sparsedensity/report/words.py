@@ -14,6 +14,7 @@ import math
 import shutil
 from collections.abc import Collection, Sequence
 
+from sparsedensity import periods
 from sparsedensity.domain import Bin, Feature, Value
 
 LARGE_NUMBERS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -227,7 +228,9 @@ def runs_of(codes: Sequence[int]) -> list[list[int]]:
 
 
 def _interval(feature: Feature, low: float, high: float) -> str:
-    """Two ends with as many digits as tell the bins apart; whole numbers include the upper end."""
+    """Two ends with as many digits as tell the bins apart; whole numbers and periods include the upper end."""
+    if feature.period is not None:
+        return periods.label(feature.period, low, high - 1)
     if feature.integer:
         high = max(low, high - 1)
     elif low < high:

@@ -1,15 +1,16 @@
 """Searches: how to look for the structure that a posterior likes best."""
 
 from sparsedensity.search.base import Budget, Found, Search, run
-from sparsedensity.search.lists import (
-    AnnealLists,
-    ExactLists,
-    ListEstimate,
-    NearOptimalLists,
-    estimate_list,
-    near_optimal_lists,
-)
-from sparsedensity.search.trees import Anneal, Estimate, Exact, Greedy, NearOptimal, estimate, near_optimal
+from sparsedensity.search.lists.anneal import AnnealLists
+from sparsedensity.search.lists.exact import ExactLists
+from sparsedensity.search.lists.exact_estimate import ListEstimate, estimate_list
+from sparsedensity.search.lists.near_optimal import near_optimal_lists
+from sparsedensity.search.near import NearOptimal
+from sparsedensity.search.trees.anneal import Anneal
+from sparsedensity.search.trees.exact.estimate import Estimate, estimate
+from sparsedensity.search.trees.exact.near_optimal import near_optimal
+from sparsedensity.search.trees.exact.search import Exact
+from sparsedensity.search.trees.greedy import Greedy
 
 __all__ = [
     "Anneal",
@@ -22,7 +23,6 @@ __all__ = [
     "Greedy",
     "ListEstimate",
     "NearOptimal",
-    "NearOptimalLists",
     "Search",
     "estimate",
     "estimate_list",

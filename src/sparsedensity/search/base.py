@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -13,9 +15,6 @@ from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
-
-TIE = 1e-9
-"""Log posteriors this close, relative to their size, are equal."""
 
 
 class State(Protocol):
@@ -38,8 +37,8 @@ class State(Protocol):
 class Best:
     """What a search can hand over at any time."""
 
-    structure: Structure
-    archive: Mapping[int, Structure] = field(default_factory=dict)
+    structure: Structure = field(repr=False)
+    archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
     """The best structure seen for each number of leaves or rules."""
     limit_binds: bool = False
     """Whether the limit on leaves or rules kept the search from a better structure."""
@@ -47,12 +46,14 @@ class Best:
     """What no structure exceeds, if the search has proven that."""
     r_hat: float | None = None
     """The Gelman-Rubin statistic of the log posterior, if chains sampled it: near 1 when they agree."""
-    by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     """Moves proposed, accepted, and leading to a new best structure, by kind."""
     restarts: int = 1
 
 
 S = TypeVar("S", bound=State)
+T = TypeVar("T")
+R = TypeVar("R")
 Watch = Callable[[Any, float], None]
 """Called after every step with the state and the seconds so far."""
 
@@ -92,6 +93,36 @@ class Budget:
         return None
 
 
+@dataclass
+class Proof:
+    """How far a proof has come: the best structure known rises and the bound falls until they meet."""
+
+    structure: Any
+    log_posterior: float
+    upper_bound: float
+    work: Iterator[int] = field(default_factory=lambda: iter(()), repr=False)
+    """What is left to do; yields how many regions or prefixes were visited since the last time."""
+    moves: int = 0
+    """How many were visited."""
+    finished: bool = False
+
+    @property
+    def tie(self) -> float:
+        """Log posteriors this close are equal."""
+        return tie_of(self.log_posterior)
+
+    @property
+    def threshold(self) -> float:
+        """What a structure must exceed to be better than the best known."""
+        return self.log_posterior + self.tie
+
+    def advance(self) -> None:
+        """One block of work."""
+        done = next(self.work, None)
+        self.moves += done or 0
+        self.finished = done is None
+
+
 class Scored(NamedTuple):
     """A structure with its log posterior and the weight in its leaves."""
 
@@ -100,43 +131,25 @@ class Scored(NamedTuple):
     weights: Floats
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, kw_only=True)
+class Found(Best):
     """What a search found and how."""
 
     method: str
-    structure: Structure = field(repr=False)
     log_posterior: float
     """The log posterior of the structure, counted anew on all rows."""
     reason: str
     """Why the search stopped: finished, iterations, time limit, or interrupted."""
     moves: int
     seconds: float
-    limit_binds: bool = False
-    """Whether the limit on leaves or rules kept the search from a better structure."""
     trace: tuple[tuple[float, float], ...] = field(default=(), repr=False)
     """Seconds and best log posterior, at every improvement."""
-    upper_bound: float | None = None
     proven: bool = False
-    r_hat: float | None = None
-    """The Gelman-Rubin statistic of the log posterior, where chains sampled it: near 1 when they agree."""
-    archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
-    """The best structure seen for each number of leaves or rules."""
-    by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
-    """Moves proposed, accepted, and leading to a new best structure, by kind."""
-    restarts: int = 1
-    n: float | None = None
-    """The total weight of the rows."""
 
     @property
     def gap(self) -> float | None:
         """How far below the optimum the structure can be at most, in nats."""
         return None if self.upper_bound is None else max(0.0, self.upper_bound - self.log_posterior)
-
-    @property
-    def gap_per_row(self) -> float | None:
-        """The gap for every row."""
-        return None if self.gap is None or not self.n else self.gap / self.n
 
 
 def run(
@@ -167,23 +180,26 @@ def run(
     if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
         trace.append((time.perf_counter() - begin, log_posterior))
     bound = certified(problem, best.upper_bound, log_posterior)
+    archive = {**best.archive, size_of(best.structure): best.structure}
     return Found(
+        **vars(replace(best, upper_bound=bound, archive=archive)),
         method=search.name,
-        structure=best.structure,
         log_posterior=log_posterior,
         reason=reason,
         moves=state.moves,
         seconds=time.perf_counter() - begin,
-        limit_binds=best.limit_binds,
         trace=tuple(trace),
-        upper_bound=bound,
         proven=bound is not None and bound <= log_posterior,
-        archive={**best.archive, size_of(best.structure): best.structure},
-        r_hat=best.r_hat,
-        by_kind=best.by_kind,
-        restarts=best.restarts,
-        n=problem.engine.n,
     )
+
+
+def each(ones: Sequence[T], job: Callable[[T], R], jobs: int) -> list[R]:
+    """Do something with every chain or its work, several at a time; all cores if `jobs` is not positive."""
+    jobs = min(jobs if jobs > 0 else os.cpu_count() or 1, len(ones))
+    if jobs <= 1:
+        return [job(one) for one in ones]
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(job, ones))
 
 
 def certified(problem: Problem[Any], proven: float | None, log_posterior: float) -> float | None:
@@ -194,7 +210,12 @@ def certified(problem: Problem[Any], proven: float | None, log_posterior: float)
     bound = upper_bound(problem) if proven is None else proven
     if bound is None:
         return None
-    return log_posterior if bound <= log_posterior + TIE * max(1.0, abs(log_posterior)) else bound
+    return log_posterior if bound <= log_posterior + tie_of(log_posterior) else bound
+
+
+def tie_of(log_posterior: float) -> float:
+    """Log posteriors this close to one are equal to it, if they come from different sums."""
+    return 1e-9 * max(1.0, abs(log_posterior))
 
 
 def size_of(structure: Structure) -> int:

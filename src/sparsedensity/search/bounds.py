@@ -16,16 +16,7 @@ from sparsedensity.problem import Problem
 
 
 def upper_bound(problem: Problem[Any]) -> float | None:
-    """What no structure's log posterior exceeds; ``None`` if nothing is known.
-
-    >>> from sparsedensity import GreedyTree, datasets
-    >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import LeafSparse
-    >>> tree = GreedyTree().fit(datasets.load("simulated"))
-    >>> problem = Problem(MemoryEngine(tree.rows_), LeafSparse())
-    >>> upper_bound(problem) > problem.score(tree.structure_)
-    True
-    """
+    """What no structure's log posterior exceeds; ``None`` if nothing is known."""
     likelihood = log_likelihood_of_rows(problem.engine)
     if likelihood is None or not problem.posterior.bounded:
         return None

@@ -119,14 +119,8 @@ def _groupings(parts: int) -> list[list[list[int]]]:
     """Ways to group parts into two or more branches: all of them for few parts, else one branch per part."""
     if parts > MOST_PARTS:
         return [[[i] for i in range(parts)]]
-    partitions: list[list[list[int]]] = [[]]
-    for i in range(parts):
-        partitions = [
-            grown
-            for partition in partitions
-            for grown in [
-                *([*partition[:j], [*partition[j], i], *partition[j + 1 :]] for j in range(len(partition))),
-                [*partition, [i]],
-            ]
-        ]
-    return sorted((partition for partition in partitions if len(partition) > 1), key=lambda p: -len(p))
+    groups_of: list[tuple[int, ...]] = [(0,)]  # every part joins one of the groups before it or begins the next
+    for _ in range(1, parts):
+        groups_of = [(*own, group) for own in groups_of for group in range(max(own) + 2)]
+    several = sorted((own for own in groups_of if max(own) > 0), key=lambda own: -max(own))
+    return [[[i for i in range(parts) if own[i] == group] for group in range(max(own) + 1)] for own in several]

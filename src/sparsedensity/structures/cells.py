@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
 from sparsedensity.structures.rules import log_sum
-from sparsedensity.table import Codes, Floats, RowIndex
+from sparsedensity.table import Codes, Floats, number_rows
 
 MOST_LISTED = 1 << 24
 
@@ -72,12 +72,9 @@ class Cells:
 
     def leaf_numbers(self, codes: Codes, *, jobs: int = 1) -> NDArray[np.int64]:
         """The leaf of every encoded row."""
-        found = self._index.find(codes)
-        return np.where(found < 0, len(self.codes), found)
-
-    @cached_property
-    def _index(self) -> RowIndex:
-        return RowIndex(self.codes)
+        known = len(self.codes)  # the occupied points are all different, so they are numbered as they stand
+        group, _ = number_rows(np.concatenate([self.codes, codes.astype(self.codes.dtype)]))
+        return np.minimum(group[known:], known).astype(np.int64)
 
     @cached_property
     def _log_occupied(self) -> Floats:

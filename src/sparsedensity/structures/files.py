@@ -7,10 +7,11 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from sparsedensity import periods
 from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.errors import DataError, ModelFileError
 from sparsedensity.structures.cells import Cells
@@ -19,6 +20,8 @@ from sparsedensity.structures.tree import Tree
 
 FORMAT = "sparsedensity model"
 VERSION = 1
+FIRST_BYTES = 1 << 10
+MOST_BYTES = 1 << 30
 
 Json = Any
 
@@ -48,7 +51,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
     """Read a model file, or say in one sentence why it is not one."""
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(_content(path).decode("utf-8"))
     except FileNotFoundError:
         raise ModelFileError(path, "does not exist.") from None
     except IsADirectoryError:
@@ -71,6 +74,21 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
             f"this one reads up to version {VERSION}. Upgrade sparsedensity.",
         )
     return document
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a model file; an endless or a huge file is not read to its end."""
+    with path.open("rb") as file:
+        content = read_like_json(file)
+    if len(content) > MOST_BYTES:
+        raise ModelFileError(path, f"is not a model file: it is larger than {MOST_BYTES >> 20:,} MB.")
+    return content
+
+
+def read_like_json(file: BinaryIO) -> bytes:
+    """What a file holds, as far as a model could reach; only its first bytes if it does not begin like JSON."""
+    begin = file.read(FIRST_BYTES)
+    return begin + file.read(MOST_BYTES) if begin.lstrip()[:1] in (b"{", b"[") else begin
 
 
 def domain_to_json(domain: Domain) -> list[Json]:
@@ -105,13 +123,18 @@ def structure_from_json(document: dict[str, Json], domain: Domain) -> Tree | Rul
 
 def _feature_to_json(feature: Feature) -> dict[str, Json]:
     values: dict[str, Json] = {"values": list(feature.known)}
-    if feature.kind == "continuous":
+    if feature.period is not None:
+        edges = periods.start(feature.period, feature.edges)
+        values = {"period": feature.period, "edges": edges.astype(str).tolist()}
+    elif feature.binned:
         values = {"edges": np.unique(feature.edges).tolist(), "integer": feature.integer}
     return {"name": feature.name, "kind": feature.kind, **values, "missing": feature.missing is not None}
 
 
 def _feature_from_json(entry: dict[str, Json]) -> Feature:
     name, missing = entry["name"], entry["missing"]
+    if "period" in entry:
+        return _calendar_from_json(entry)
     match entry["kind"]:
         case "continuous":
             return Feature.continuous(name, entry["edges"], integer=entry["integer"], missing=missing)
@@ -120,6 +143,14 @@ def _feature_from_json(entry: dict[str, Json]) -> Feature:
         case "nominal":
             return Feature.nominal(name, entry["values"], missing=missing)
     raise DataError(f"{name!r} is of the unknown kind {entry['kind']!r}.")
+
+
+def _calendar_from_json(entry: dict[str, Json]) -> Feature:
+    unit = entry["period"]
+    edges: list[float] = []
+    if unit in periods.STEPS:
+        edges = periods.numbers(unit, np.array(entry["edges"], "M8[h]")).tolist()
+    return Feature.calendar(entry["name"], unit, edges, kind=entry["kind"], missing=entry["missing"])
 
 
 def _node_to_json(tree: Tree, node: int) -> dict[str, Json]:
@@ -185,6 +216,8 @@ def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
 
 def _value_to_json(feature: Feature, code: int) -> Json:
     value = feature.values[code]
+    if isinstance(value, Bin) and feature.period is not None:
+        return periods.start(feature.period, value).astype(str).tolist()
     return list(value) if isinstance(value, Bin) else value
 
 

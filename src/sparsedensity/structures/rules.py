@@ -96,10 +96,8 @@ class RuleList:
         """The leaf of every encoded row."""
         from sparsedensity.kernels import route  # the compiler takes long to load, and readers route nothing
 
-        def blocks(rows: Codes, out: NDArray[np.int64]) -> None:
-            route.route_rules(rows, self.start, self.feature, self.low, self.high, out)
-
-        return in_threads(blocks, codes, jobs)
+        rules = self.start, self.feature, self.low, self.high
+        return in_threads(lambda rows, out: route.route_rules(rows, *rules, out), codes, jobs)
 
     def _take(self, boxes: NDArray[np.bool_], rule: Sequence[Condition]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Divide boxes into what a rule takes and what it leaves; boxes apart from it stay whole."""

@@ -201,10 +201,8 @@ class Tree:
         """The leaf of every encoded row."""
         from sparsedensity.kernels import route  # the compiler takes long to load, and readers route nothing
 
-        def blocks(rows: Codes, out: NDArray[np.int64]) -> None:
-            route.route_tree(rows, self.feature, self.offset, self.child, self.leaf_number, out)
-
-        return in_threads(blocks, codes, jobs)
+        tree = self.feature, self.offset, self.child, self.leaf_number
+        return in_threads(lambda rows, out: route.route_tree(rows, *tree, out), codes, jobs)
 
     def merged(self) -> Tree:
         """The same leaves, with chains of splits on one feature drawn as one multiway split."""

@@ -8,18 +8,15 @@ agree.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
-from sparsedensity.search.base import Best
+from sparsedensity.search.base import Best, each
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import ListChain, ListChains, Work
 from sparsedensity.search.lists.chain_arrays import task_of
@@ -27,8 +24,6 @@ from sparsedensity.structures import RuleList, Structure
 from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.table import Floats
 
-T = TypeVar("T")
-R = TypeVar("R")
 DONE = object()
 BLOCK = 1_000
 """Proposals of each chain between two looks at the clock."""
@@ -82,10 +77,10 @@ class AnnealLists:
         proposals = min(BLOCK, max(1, self.iterations - state.done))
         if share < ANNEALED:
             hot = HOT ** (1 - share / ANNEALED)
-            self._each(state.chains, lambda chain: chain.anneal(hot, proposals))
+            each(state.chains, lambda chain: chain.anneal(hot, proposals), self.jobs)
         elif share < CLIMBED:
             cold = COLD ** ((share - ANNEALED) / (CLIMBED - ANNEALED))
-            self._each(state.chains, lambda chain: chain.walk(cold, COLD, proposals))
+            each(state.chains, lambda chain: chain.walk(cold, COLD, proposals), self.jobs)
         elif self._improves(state):
             return state
         else:
@@ -107,7 +102,7 @@ class AnnealLists:
 
     def _sample(self, state: ListChains, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
-        state.traces.append(np.array(self._each(state.chains, lambda chain: chain.sample(proposals))))
+        state.traces.append(np.array(each(state.chains, lambda chain: chain.sample(proposals), self.jobs)))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
 
@@ -125,18 +120,9 @@ class AnnealLists:
     def _work(self, works: list[Work]) -> Iterator[None]:
         """Let every chain do its work, several at a time, a moment at a time."""
         while works:
-            works = [
-                work for work, done in zip(works, self._each(works, _is_done_after_a_moment), strict=True) if not done
-            ]
+            done = each(works, _is_done_after_a_moment, self.jobs)
+            works = [work for work, is_done in zip(works, done, strict=True) if not is_done]
             yield
-
-    def _each(self, ones: Sequence[T], job: Callable[[T], R]) -> list[R]:
-        """Do something with every chain or its work, several at a time."""
-        jobs = min(self.jobs if self.jobs > 0 else os.cpu_count() or 1, len(ones))
-        if jobs == 1:
-            return [job(one) for one in ones]
-        with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(job, ones))
 
     def _list(self, problem: Problem[ListPosterior], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions

@@ -15,12 +15,12 @@ import numpy as np
 
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
-from sparsedensity.search.base import Best
+from sparsedensity.search.base import Best, Proof
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.lists.anneal import one_more_rule_pays, tidied
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact_estimate import estimate_list, longest_of, too_large
-from sparsedensity.search.lists.prefix_growth import ListProof, PrefixGrowth
+from sparsedensity.search.lists.prefix_growth import PrefixGrowth
 from sparsedensity.structures import RuleList
 
 
@@ -46,14 +46,14 @@ class ExactLists:
     """If a proof is out of reach, try as long as there is time and memory instead of refusing."""
     name: str = "exact"
 
-    def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> ListProof:
+    def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> Proof:
         """The warm list or the empty one, and the bound that costs nothing."""
         start = RuleList.of(problem.domain, [])
         if self.warm is not None and self._allows(self.warm, problem):
             start = max(start, self.warm, key=problem.score)
         bound = upper_bound(problem)
         assert bound is not None
-        proof = ListProof(start, problem.score(start), bound)
+        proof = Proof(start, problem.score(start), bound)
         ahead = estimate_list(problem, self.antecedents, proof.threshold)
         if ahead.hopeless and not self.anytime:
             raise too_large(ahead)
@@ -67,21 +67,19 @@ class ExactLists:
         known = all(map(self.antecedents.has, rules.rules))
         return rules.domain == problem.domain and known and rules.n_leaves <= (problem.max_leaves or rules.n_leaves)
 
-    def step(self, problem: Problem[ListPosterior], state: ListProof, rng: np.random.Generator) -> ListProof:
+    def step(self, problem: Problem[ListPosterior], state: Proof, rng: np.random.Generator) -> Proof:
         """A block of prefixes."""
-        done = next(state.work, None)
-        state.moves += done or 0
-        state.finished = done is None
+        state.advance()
         return state
 
-    def best(self, problem: Problem[ListPosterior], state: ListProof) -> Best:
+    def best(self, problem: Problem[ListPosterior], state: Proof) -> Best:
         """The best list so far, in reading order; prefixes that cannot lead to it are dropped, so no others."""
         rules = tidied(problem, self.antecedents, state.structure)
         binds = one_more_rule_pays(problem, self.antecedents, rules)
         return Best(rules, limit_binds=binds, upper_bound=state.upper_bound)
 
 
-def prove(problem: Problem[ListPosterior], antecedents: Antecedents, proof: ListProof) -> Iterator[int]:
+def prove(problem: Problem[ListPosterior], antecedents: Antecedents, proof: Proof) -> Iterator[int]:
     """Extend all prefixes layer by layer until none can lead to a better list; yields the prefixes visited since."""
     longest = longest_of(problem, antecedents, proof.threshold)
     if longest:

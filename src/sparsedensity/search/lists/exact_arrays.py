@@ -14,7 +14,6 @@ from sparsedensity.kernels import list_prefixes as kernels
 from sparsedensity.posterior.rule_list import ListPosterior, ListTerms, log_available_sizes
 from sparsedensity.problem import Problem
 from sparsedensity.search.lists.antecedents import Antecedents, pack, records
-from sparsedensity.table import Floats
 
 MOST_BINS, MOST_GROUPS = 48, 16
 """For a bound, cells are put into so many bins at most, and these into so many groups at most."""
@@ -71,22 +70,17 @@ def uses_of(terms: ListTerms) -> kernels.Uses:
     number = {use: i for i, use in enumerate(uses)}
     used = np.array(uses, np.int64).reshape(len(uses), len(counts))
     after = [[number.get((*use[:c], use[c] + 1, *use[c + 1 :]), -1) for c in range(len(counts))] for use in uses]
-    rules = records(
-        kernels.NEXT_RULE, used, np.array(after, np.int64).reshape(used.shape), _log_steps(terms, counts - used)
-    )
+    unused = counts - used
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = log_available_sizes(terms.of_size["log_rate"][1:], unused) - np.log(np.maximum(unused, 0))
+    steps = np.where(unused > 0, steps, -np.inf)
+    rules = records(kernels.NEXT_RULE, used, np.array(after, np.int64).reshape(used.shape), steps)
     future = np.full((len(uses), most + 1), -np.inf)
     future[:, 0] = 0.0
     for further in range(1, most + 1):
         paths = np.where(rules["after"] >= 0, rules["step"] + future[rules["after"], further - 1], -np.inf)
         future[:, further] = paths.max(axis=1, initial=-np.inf)
     return kernels.Uses(rules, future)
-
-
-def _log_steps(terms: ListTerms, unused: NDArray[np.int64]) -> Floats:
-    """What a rule of each size adds to the log prior."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = log_available_sizes(terms.of_size["log_rate"][1:], unused) - np.log(np.maximum(unused, 0))
-    return np.where(unused > 0, steps, -np.inf)
 
 
 def scratch_for(cells: kernels.ListCells, sizes: int) -> kernels.CellScratch:
@@ -108,7 +102,7 @@ def layer_of(words: int, room: int) -> kernels.Layer:
     return kernels.Layer(
         left=np.empty((room, words), np.uint64),
         state=np.empty(room, kernels.PREFIX),
-        slot=np.full(2 * room, kernels.EMPTY),
+        slot=np.zeros(2 * room, np.int64),
         size=np.zeros(1, kernels.COUNT)[0],
     )
 

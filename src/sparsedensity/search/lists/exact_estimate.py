@@ -15,7 +15,7 @@ from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import log_volume_of_rows
 from sparsedensity.search.lists.antecedents import MOST_LISTED, Antecedents
 from sparsedensity.search.lists.exact_arrays import count_uses
-from sparsedensity.search.trees.exact.estimate import MOST_BYTES, MOST_SECONDS, about
+from sparsedensity.search.trees.exact.estimate import MOST_BYTES, MOST_SECONDS, about, as_float
 from sparsedensity.structures import RuleList
 from sparsedensity.table import Floats
 
@@ -53,16 +53,7 @@ class ListEstimate:
 def estimate_list(
     problem: Problem[ListPosterior], antecedents: Antecedents, at_least: float | None = None
 ) -> ListEstimate:
-    """The prefixes, memory and time of an exact search at most, given the log posterior of a list known.
-
-    >>> from sparsedensity import GreedyTree, datasets
-    >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import SparseRules
-    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
-    >>> antecedents = Antecedents(table, max_conditions=1)
-    >>> estimate_list(Problem(MemoryEngine(table), SparseRules(antecedents.counts)), antecedents).prefixes
-    64.0
-    """
+    """The prefixes, memory and time of an exact search at most, given the log posterior of a list known."""
     counts = antecedents.counts
     points, total = math.prod(problem.domain.sizes), sum(counts)
     if points > MOST_POINTS or total > MOST_LISTED or points * total > MOST_BITS:
@@ -70,7 +61,7 @@ def estimate_list(
     known = problem.score(RuleList.of(problem.domain, [])) if at_least is None else at_least
     longest = longest_of(problem, antecedents, known)
     uses = count_uses(counts, longest)
-    prefixes = sum(min(_float(math.comb(total, m)), 2.0 ** min(points, 1000) * uses[m]) for m in range(longest + 1))
+    prefixes = sum(min(as_float(math.comb(total, m)), 2.0 ** min(points, 1000) * uses[m]) for m in range(longest + 1))
     width = 8 * (-(-points // 64) + 9)
     possible = sum(uses) * (longest + 1) <= MOST_PRIORS
     return ListEstimate(prefixes, prefixes * width, seconds_per_prefix(total, points), possible)
@@ -114,7 +105,3 @@ def _fit_of_rows(problem: Problem[ListPosterior]) -> float:
     engine = problem.engine
     weights = whole_table(engine).weights
     return float(weights @ np.log(weights) - log_volume_of_rows(engine) + engine.n * engine.domain.log_volume)
-
-
-def _float(number: int) -> float:
-    return float(number) if number.bit_length() < 1000 else math.inf

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from sparsedensity.kernels import list_prefixes as kernels
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
-from sparsedensity.search.base import TIE
+from sparsedensity.search.base import Proof
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.exact_arrays import (
     all_cells,
@@ -33,24 +32,6 @@ BLOCK_SECONDS = 0.1
 """Between two looks at the clock, about."""
 
 
-@dataclass
-class ListProof:
-    """How far a proof has come."""
-
-    structure: RuleList
-    log_posterior: float
-    upper_bound: float
-    work: Iterator[int] = field(default_factory=lambda: iter(()), repr=False)
-    moves: int = 0
-    """How many prefixes were visited."""
-    finished: bool = False
-
-    @property
-    def threshold(self) -> float:
-        """What a list must exceed to be better than the best known."""
-        return self.log_posterior + TIE * max(1.0, abs(self.log_posterior))
-
-
 class Link(NamedTuple):
     """Of a layer that was left behind: the prefix before the last rule, and that rule."""
 
@@ -66,9 +47,7 @@ class Link(NamedTuple):
 class PrefixGrowth:
     """The prefixes of one number of rules after another."""
 
-    def __init__(
-        self, problem: Problem[ListPosterior], antecedents: Antecedents, longest: int, proof: ListProof
-    ) -> None:
+    def __init__(self, problem: Problem[ListPosterior], antecedents: Antecedents, longest: int, proof: Proof) -> None:
         self.problem, self.antecedents, self.proof = problem, antecedents, proof
         cells, terms = cells_of(problem, antecedents), terms_of(problem, longest)
         self.leader = np.array([(-1, proof.log_posterior, proof.threshold)], kernels.LEADER)[0]
@@ -99,7 +78,7 @@ class PrefixGrowth:
 
     def extend(self) -> Iterator[int]:
         """Extend every prefix by every rule; yields the prefixes visited since."""
-        room = max(FIRST_ROOM, _power(2 * self._most_children))
+        room = max(FIRST_ROOM, 1 << (2 * self._most_children - 1).bit_length())  # a power of two
         longer, done, n = layer_of(self.layer.left.shape[1], room), 0, int(self.layer.size["states"])
         block = max(1, int(BLOCK_SECONDS / seconds_per_prefix(self._most_children, len(self.arrays.cells.weight))))
         while done < n:
@@ -147,8 +126,3 @@ class PrefixGrowth:
             left = left & ~bits[rules[-1]]
         listed, conditions = self.antecedents.listed[0], self.antecedents.conditions
         return RuleList.of(self.problem.domain, [[conditions[c] for c in listed[i] if c >= 0] for i in rules])
-
-
-def _power(number: int) -> int:
-    """The least power of two that is no smaller."""
-    return 1 << (number - 1).bit_length()

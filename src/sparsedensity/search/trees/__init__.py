@@ -1,7 +1,1 @@
 """Searches for trees: greedy, annealing, exact."""
-
-from sparsedensity.search.trees.anneal import Anneal
-from sparsedensity.search.trees.exact import Estimate, Exact, NearOptimal, estimate, near_optimal
-from sparsedensity.search.trees.greedy import Greedy
-
-__all__ = ["Anneal", "Estimate", "Exact", "Greedy", "NearOptimal", "estimate", "near_optimal"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.base import Best, run
+from sparsedensity.search.base import Best, each, run
 from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
     FEW_REGIONS,
@@ -56,6 +55,8 @@ RECIPES = (
 )
 POLISH = Recipe.of(0.0, 0.0, 0.002, 1.0, 0.7)
 REFINE = POLISH._replace(settings=POLISH.settings._replace(noise=0.2, trust=0.5))
+WORK_PER_ROW = 4e7
+"""A handful of rows has little to tell, however many columns they have."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +100,7 @@ class Anneal:
         """One block of every chain that is not done; when all are, the next stage."""
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
-        if self.jobs > 1 and len(live) > 1:
-            with ThreadPoolExecutor(self.jobs) as pool:
-                list(pool.map(lambda chain: chain.block(share), live))
-        else:
-            for chain in live:
-                chain.block(share)
+        each(live, lambda chain: chain.block(share), self.jobs)
         state.update()
         if all(chain.done for chain in state.chains):
             self._next_stage(problem, state)
@@ -203,13 +199,10 @@ class Annealing:
         """Whether the last round brought enough for another."""
         return self.log_posterior - self.before_round > ENOUGH * (self.log_posterior - self.bottom)
 
-    def finalists(self) -> list[AnnealChain]:
-        """The chains whose scores count: on all rows if there are such."""
-        return self.chains if self.stage == "all rows" else self.everyone()
-
     def leader(self) -> AnnealChain:
-        """The chain with the best tree, the first of equals."""
-        return max(self.finalists(), key=lambda chain: chain.score)
+        """The chain with the best tree, the first of equals; once all rows are searched, only that counts."""
+        finalists = self.chains if self.stage == "all rows" else self.everyone()
+        return max(finalists, key=lambda chain: chain.score)
 
     def everyone(self) -> list[AnnealChain]:
         """Every chain of this stage and of those before, the first first."""
@@ -240,7 +233,8 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if region_count(problem) <= FEW_REGIONS:
         return min(max(3e5 * region_count(problem), 8e7), 4e8)
     few = min(1.0, rows / 2000)
-    return float(max(5e7, min(8e8, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
+    most = min(8e8, WORK_PER_ROW * rows)
+    return float(max(5e7, min(most, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
 
 
 def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:

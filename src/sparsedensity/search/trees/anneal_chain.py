@@ -14,7 +14,7 @@ from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.trees.anneal_memory import copy_tree, empty_tree, leaf_regions, limit_of, make_memory, plant
+from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Table
@@ -29,6 +29,8 @@ EXPLORED = 5
 """How many walks through regions go with every move then,"""
 DEEPEST = 16
 """and how many divisions each goes down at most."""
+MANY_COLUMNS = 1000
+"""With more columns a single rebuilding takes long enough to look at the budget after each."""
 PATIENCE = 0.25
 SHORT_SHARE = 0.25
 """The share of a budget for the short searches at every size together."""
@@ -172,10 +174,10 @@ class AnnealChain:
         """Memory, and the first tree: given, or grown; annealing from the root needs none."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
-        self.trees = (empty_tree(self.problem, nodes), empty_tree(self.problem, nodes), empty_tree(self.problem, nodes))
+        one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
+        self.trees = one, two, three
         self.memory = make_memory(self.problem, self.table, nodes)
-        for tree in self.trees:
-            plant(tree, self.one_leaf)
+        self.path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
         tree, _, best = self.trees
         if self.start is not None:
             self._replay(tree, self.start.splits())
@@ -202,7 +204,7 @@ class AnnealChain:
         if x < annealed:
             self._anneal(1000, self._cooled(self.recipe.anneal_hot, 1e-4, x / annealed))
         else:
-            steps = 10 if self.reads is None else 1
+            steps = 10 if self.reads is None and len(self.problem.domain) <= MANY_COLUMNS else 1
             hot = self._cooled(self.recipe.rebuild_hot, 1e-5, (x - annealed) / (1.0 - annealed))
             self._explore(steps * self.walks)
             self._rebuild(steps, hot, self.recipe.settings)
@@ -230,9 +232,8 @@ class AnnealChain:
     def _explore(self, trials: int) -> None:
         """Explore regions at the price of a leaf of the current tree."""
         if trials:
-            path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
             price = self._price(leaves_of(self.trees[0]))
-            regions.explore(self.memory, path, price, WALKS._replace(trials=trials), self.rng)
+            regions.explore(self.memory, self.path, price, WALKS._replace(trials=trials), self.rng)
 
     def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
         return settings._replace(steps=steps, hot=float(hot), limit=self.limit, structural=float(self.epsilon))
@@ -307,7 +308,8 @@ class AnnealChain:
 
     def _would_grow(self, tree: trees.Growing) -> bool:
         """Whether one more leaf would pay, as far as the leaves have been looked at."""
-        held = self.memory.regions[leaf_regions(tree)]
+        leaves = tree.nodes["leaf_at"][: leaves_of(tree)]
+        held = self.memory.regions[tree.nodes["region"][leaves]]
         gains = held["best_gain"][held["best"] >= 0]
         return bool((gains > self._price(leaves_of(tree))).any())
 

@@ -15,7 +15,7 @@ from sparsedensity.kernels.belief import is_even
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves
-from sparsedensity.table import Floats, Ints, Table
+from sparsedensity.table import Floats, Table
 
 MOST_LEAVES = 20_000
 """How large a tree can get without a limit."""
@@ -39,12 +39,12 @@ def on_grid(table: Table) -> Table:
     return Table(table.domain, np.ascontiguousarray(table.codes), whole)
 
 
-def empty_tree(problem: AnyProblem, nodes: int) -> trees.Growing:
-    """Room for a tree."""
-    labels = np.zeros((nodes, max(problem.domain.sizes)), np.int16)
-    return trees.Growing(
-        np.zeros(nodes, trees.NODE), labels, np.zeros(1, trees.STATE), np.zeros(len(problem.domain), np.int64)
-    )
+def planted_tree(problem: AnyProblem, nodes: int, score: float) -> trees.Growing:
+    """A single leaf, with room for a tree of so many nodes."""
+    labels, uses = np.zeros((nodes, max(problem.domain.sizes)), np.int16), np.zeros(len(problem.domain), np.int64)
+    tree = trees.Growing(np.zeros(nodes, trees.NODE), labels, np.zeros(1, trees.STATE), uses)
+    plant(tree, score)
+    return tree
 
 
 def plant(tree: trees.Growing, score: float) -> None:
@@ -115,10 +115,3 @@ def make_desk(values: int, widest: int, even: bool) -> divisions.Desk:
         few_groups=FEW_GROUPS,
         many_values=MANY_VALUES,
     )
-
-
-def leaf_regions(tree: trees.Growing) -> Ints:
-    """The regions of the leaves of a tree."""
-    leaves: Ints = tree.nodes["leaf_at"][: int(tree.state["leaves"][0])]
-    found: Ints = tree.nodes["region"][leaves]
-    return found

@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain
 from sparsedensity.engines import table_or_sample
 from sparsedensity.kernels import belief as beliefs
-from sparsedensity.kernels import divisions
+from sparsedensity.kernels import count, divisions
 from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
 from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
-from sparsedensity.search.trees.pruning import TIE, best_sums, pruned, size_of_best
-from sparsedensity.search.trees.row_lists import RowList, RowLists
+from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Split
-from sparsedensity.table import Floats
+from sparsedensity.table import Floats, Table
 
 Criterion = Literal["posterior", "ise"]
 PATIENCE = 64
@@ -52,10 +51,9 @@ class Greedy:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Growth:
         """One leaf, and the best split of it."""
-        rows = RowLists(on_grid(table_or_sample(problem.engine, MOST_ROWS, rng)))
-        growth = Growth.on(problem, rows)
-        everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
-        self._add_leaf(problem, growth, OpenLeaf(rows.all_rows(), everything, problem.domain.log_volume))
+        growth = Growth.on(problem, on_grid(table_or_sample(problem.engine, MOST_ROWS, rng)))
+        rows, everything = np.arange(len(growth.table)), np.ones(int(problem.domain.starts[-1]), np.uint8)
+        self._add_leaf(problem, growth, OpenLeaf(rows, everything, problem.domain.log_volume))
         growth.log_posterior = growth.score(0.0)
         return growth
 
@@ -64,7 +62,7 @@ class Greedy:
         gain, number, feature, first = heapq.heappop(state.queue)
         leaf, span = state.leaves.pop(number), problem.domain.span(feature)
         groups = []
-        for part in leaf.divided(state.rows, feature, first):
+        for part in leaf.divided(state.table, feature, first):
             groups.append((np.flatnonzero(part.allowed[span]).tolist(), len(state.splits)))
             self._add_leaf(problem, state, part)
         state.splits[number] = (feature, groups)
@@ -72,7 +70,7 @@ class Greedy:
         state.moves += 1
         state.gained -= gain
         score = state.score(state.gained)
-        state.idle = 0 if self.criterion == "ise" or score > state.log_posterior + TIE else state.idle + 1
+        state.idle = 0 if self.criterion == "ise" or score > state.log_posterior + SAME else state.idle + 1
         state.log_posterior = max(state.log_posterior, score)
         state.finished = self._is_done(problem, state)
         return state
@@ -142,20 +140,20 @@ class Greedy:
 class OpenLeaf:
     """A leaf that may still be split."""
 
-    rows: RowList
+    rows: NDArray[np.int64]
     allowed: NDArray[np.uint8]
     log_volume: float
 
-    def divided(self, rows: RowLists, feature: int, first: NDArray[np.bool_]) -> list[OpenLeaf]:
+    def divided(self, table: Table, feature: int, first: NDArray[np.bool_]) -> list[OpenLeaf]:
         """The leaf's two parts: what `first` marks among the values of a feature, and the others."""
-        span, measures = rows.table.domain.span(feature), rows.table.domain.measures
-        lists = rows.divide(self.rows, feature, 1 - first[span].astype(np.int64), 2)
-        whole = measures[span] @ self.allowed[span]
+        span, measures = table.domain.span(feature), table.domain.measures
+        codes, whole = table.codes[self.rows, feature], measures[span] @ self.allowed[span]
         parts = []
-        for inside, part in zip((first, ~first), lists, strict=True):
+        for inside in (first[span], ~first[span]):
             allowed = self.allowed.copy()
-            allowed[span] *= inside[span]
-            parts.append(OpenLeaf(part, allowed, self.log_volume + math.log(measures[span] @ allowed[span] / whole)))
+            allowed[span] *= inside
+            rows = self.rows[inside[codes]]
+            parts.append(OpenLeaf(rows, allowed, self.log_volume + math.log(measures[span] @ allowed[span] / whole)))
         return parts
 
 
@@ -165,7 +163,7 @@ class Growth:
 
     domain: Domain
     posterior: TreePosterior
-    rows: RowLists
+    table: Table
     belief: beliefs.Belief
     space: beliefs.Space
     desk: divisions.Desk
@@ -188,7 +186,7 @@ class Growth:
     finished: bool = False
 
     @classmethod
-    def on(cls, problem: AnyProblem, rows: RowLists) -> Growth:
+    def on(cls, problem: AnyProblem, table: Table) -> Growth:
         """No tree yet."""
         domain, n = problem.domain, problem.engine.n
         even = beliefs.is_even(problem.posterior.leaf)
@@ -196,7 +194,7 @@ class Growth:
         belief = belief_of(problem.posterior, domain, n, 1, 2)
         one_leaf = problem.score(Tree.leaf(domain))
         return cls(
-            domain, problem.posterior, rows, belief, space_of(domain), desk, n, one_leaf, np.random.default_rng(0)
+            domain, problem.posterior, table, belief, space_of(domain), desk, n, one_leaf, np.random.default_rng(0)
         )
 
     def score(self, gained: float) -> float:
@@ -207,12 +205,16 @@ class Growth:
 
     def count(self, leaf: OpenLeaf) -> divisions.CountedRegion:
         """A leaf as divisions read it."""
-        counts = self.rows.value_weights(leaf.rows)
+        rows, values = (self.table.codes, self.table.weights, leaf.rows, self.domain.starts), len(leaf.allowed)
+        counts = np.zeros(values)
+        count.value_weights(*rows, counts)
         weight = float(counts[self.domain.span(0)].sum())
         if beliefs.is_even(self.posterior.leaf):
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         term = counted_terms(self.posterior.leaf, self.domain, counts[None], leaf.allowed[None])[0]
-        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), self.rows.pair_weights(leaf.rows))
+        pairs = np.zeros((values, values))
+        count.pair_weights(*rows, pairs)
+        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), pairs)
 
 
 def leave_one_out(state: Growth) -> Floats:

@@ -15,7 +15,8 @@ from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Division, Split
 from sparsedensity.table import Floats
 
-TIE = 1e-9
+SAME = 1e-9
+"""Sums of gains this close are equal."""
 
 
 def best_sums(splits: Sequence[Split], gains: Floats) -> list[Floats]:
@@ -38,7 +39,7 @@ def best_sums(splits: Sequence[Split], gains: Floats) -> list[Floats]:
 def size_of_best(sums: Floats, by_leaves: Floats) -> int:
     """The number of leaves of the best pruning, the smallest of equals."""
     totals = sums[: len(by_leaves)] + by_leaves
-    return int(np.flatnonzero(totals >= totals[1:].max() - TIE)[0])
+    return int(np.flatnonzero(totals >= totals[1:].max() - SAME)[0])
 
 
 def pruned(domain: Domain, grown: Sequence[Split], sums: Sequence[Floats], leaves: int) -> Tree:

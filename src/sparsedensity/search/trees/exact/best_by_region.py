@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.special import gammaln
 from sparsedensity.kernels import exact as kernels
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.exact.plans import Choice, Plan
-from sparsedensity.search.trees.exact.regions import Ints, Lattice, Sides
+from sparsedensity.search.trees.exact.regions import Ints, Lattice
 from sparsedensity.table import Floats
 
 PARTINGS_A_STEP = 20_000_000
@@ -57,14 +58,9 @@ class LeafTables:
         """What the whole domain is worth as one leaf."""
         return float(self.leaf[-1])
 
-    @property
-    def points_sum(self) -> float:
-        """The sum with every point a leaf."""
-        return self.lattice.points_sum(self.leaf)
-
     def choice(self, region: int) -> Choice:
         """The best thing to do with a region."""
-        return min(self.choices(region, ROUNDING), key=_loss)
+        return min(self.choices(region, ROUNDING), key=attrgetter("loss"))
 
     def choices(self, region: int, slack: float) -> Iterator[Choice]:
         """A leaf, and every parting in two."""
@@ -126,9 +122,14 @@ def node_terms(problem: AnyProblem, weights: Floats, leaf: Floats) -> kernels.Te
 class NodeTables(ABC):
     """The choices of a region where splits into more than two groups are one thing: chains along each feature."""
 
-    lattice: Any
-    price: float
-    terms: kernels.Terms
+    def __init__(self, lattice: Any, problem: AnyProblem) -> None:
+        self.lattice, self.price = lattice, math.nan
+        weights = lattice.weights(problem.engine)
+        self.terms = node_terms(problem, weights, lattice.leaf_terms(problem, weights))
+
+    @abstractmethod
+    def solve(self, price: float) -> Iterator[int]:
+        """One pass over all regions at a price per leaf; yields the number of regions done since the last time."""
 
     @abstractmethod
     def own(self, region: int) -> float:
@@ -142,6 +143,11 @@ class NodeTables(ABC):
     def best(self) -> float:
         """The best sum for the whole domain."""
         return self.own(self.lattice.root)
+
+    @property
+    def as_leaf(self) -> float:
+        """What the whole domain is worth as one leaf."""
+        return float(self.terms.leaf[self.lattice.place(self.lattice.root)])
 
     def choice(self, region: int) -> Choice:
         """The best thing to do with a region."""
@@ -176,12 +182,8 @@ class NodeTables(ABC):
 class BranchTables(NodeTables):
     """The sum over nodes."""
 
-    lattice: Lattice
-
     def __init__(self, lattice: Lattice, problem: AnyProblem) -> None:
-        self.lattice, self.price = lattice, math.nan
-        weights = lattice.weights(problem.engine)
-        self.terms = node_terms(problem, weights, lattice.leaf_terms(problem, weights))
+        super().__init__(lattice, problem)
         self.value = np.empty(lattice.regions)
 
     def solve(self, price: float) -> Iterator[int]:
@@ -192,11 +194,6 @@ class BranchTables(NodeTables):
             yield int(end - begin)
         self.price = price
 
-    @property
-    def as_leaf(self) -> float:
-        """What the whole domain is worth as one leaf."""
-        return float(self.terms.leaf[-1])
-
     def own(self, region: int) -> float:
         """A region's best sum, without what it adds as a child."""
         return float(self.value[region] - self.terms.child[self.terms.weight[region]])
@@ -206,29 +203,24 @@ class BranchTables(NodeTables):
         lattice = self.lattice
         for feature in lattice.features:
             digit, step = lattice.digit(region, feature), lattice.strides[feature]
-            sides = lattice.sides[feature]
-            yield Line(self.value, lattice.partings, sides, feature, region - digit * step, step, digit)
+            yield Line(self.value, lattice, feature, region - digit * step, step, digit)
+
+
+Tables = LeafTables | NodeTables
+"""The best trees of all regions at one price per leaf."""
 
 
 class Line:
     """All regions that differ from one in a single feature, with the best chains of groups among them."""
 
     def __init__(
-        self,
-        value: Floats,
-        partings: kernels.Partings,
-        sides: Sides,
-        feature: int,
-        base: int,
-        step: int,
-        digit: int,
-        offset: int = 0,
+        self, value: Floats, lattice: Any, feature: int, base: int, step: int, digit: int, offset: int = 0
     ) -> None:
-        self.sides, self.feature, self.digit = sides, feature, digit
+        self.sides, self.feature, self.digit = lattice.sides[feature], feature, digit
         self.base, self.step = base + offset, step
-        self.size = sides.masks[digit].bit_count()
-        self.chains = np.full((digit + 1, sides.masks[-1].bit_count() + 1), -np.inf)
-        kernels.line_chains(value, base, step, partings, feature, digit, self.chains)
+        self.size = self.sides.masks[digit].bit_count()
+        self.chains = np.full((digit + 1, self.sides.masks[-1].bit_count() + 1), -np.inf)
+        kernels.line_chains(value, base, step, lattice.partings, feature, digit, self.chains)
 
     def best_grouping(self, groups: int) -> tuple[int, ...]:
         """The best division of the region itself into so many groups."""
@@ -282,7 +274,3 @@ def _chains(lattice: Lattice) -> kernels.Chains:
     width: Ints = np.maximum(np.array(lattice.domain.sizes, np.int64) - 1, 1)
     ends = np.cumsum(block * width)
     return kernels.Chains(np.empty(ends[-1]), ends - block * width, width, block)
-
-
-def _loss(choice: Choice) -> float:
-    return choice.loss

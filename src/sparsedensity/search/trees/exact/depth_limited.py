@@ -22,10 +22,10 @@ from sparsedensity.kernels import exact as kernels
 from sparsedensity.kernels.belief import is_even
 from sparsedensity.posterior.trees import counted_terms
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables, node_terms
+from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables
 from sparsedensity.search.trees.exact.regions import (
     Ints,
-    Sides,
+    SplitFeatures,
     add_up,
     codes_in,
     count_sides,
@@ -33,9 +33,7 @@ from sparsedensity.search.trees.exact.regions import (
     has_codes,
     log_sides,
     partings_of,
-    sides_of,
     single_sides,
-    whole_side,
 )
 from sparsedensity.table import Floats, Table
 
@@ -43,19 +41,10 @@ PARTINGS_A_STEP = 10_000_000
 
 
 @dataclass(frozen=True)
-class ShallowLattice:
+class ShallowLattice(SplitFeatures):
     """The states of trees of at most so many levels, fewer levels first, then in blocks of restricted features."""
 
-    domain: Domain
-    features: tuple[int, ...]
-    """The features that may be split."""
     depth: int
-
-    @cached_property
-    def sides(self) -> list[Sides]:
-        """The sides of every feature."""
-        chosen = set(self.features)
-        return [sides_of(own) if i in chosen else whole_side(own) for i, own in enumerate(self.domain)]
 
     @cached_property
     def sets(self) -> list[tuple[int, ...]]:
@@ -163,10 +152,8 @@ class ShallowLattice:
     def _counted_terms(self, leaf: Any, some: tuple[int, ...], columns: dict[int, Ints], table: Table) -> Floats:
         """The terms of one block: its rows are counted again for every value."""
         regions = math.prod(len(self.sides[f].masks) - 1 for f in some)
-        counts, allowed = (
-            np.zeros((regions, int(self.domain.starts[-1]))),
-            np.ones((regions, int(self.domain.starts[-1]))),
-        )
+        shape = regions, int(self.domain.starts[-1])
+        counts, allowed = np.zeros(shape), np.ones(shape)
         for f in range(len(self.domain)):
             for code, rows in enumerate(each_value(table, f)):
                 inside = {g: column[rows] for g, column in columns.items()}
@@ -222,12 +209,8 @@ def count_sets(domain: Domain, depth: int) -> int:
 class ShallowTables(NodeTables):
     """The best trees of every state at a price per leaf."""
 
-    lattice: ShallowLattice
-
     def __init__(self, lattice: ShallowLattice, problem: AnyProblem) -> None:
-        self.lattice, self.price = lattice, math.nan
-        weights = lattice.weights(problem.engine)
-        self.terms = node_terms(problem, weights, lattice.leaf_terms(problem, weights))
+        super().__init__(lattice, problem)
         self.values = [np.empty(regions) for regions in lattice.with_levels]
 
     def solve(self, price: float) -> Iterator[int]:
@@ -245,11 +228,6 @@ class ShallowTables(NodeTables):
                 yield end - begin
         self.price = price
 
-    @property
-    def as_leaf(self) -> float:
-        """What the whole domain is worth as one leaf."""
-        return float(self.terms.leaf[0])
-
     def own(self, state: int) -> float:
         """A state's best sum, without what it adds as a child."""
         levels, region = self.lattice.levels(state), self.lattice.place(state)
@@ -264,14 +242,5 @@ class ShallowTables(NodeTables):
         block = lattice.block_of(region)
         for feature in lattice.features:
             if lattice.domain.sizes[feature] > 1:
-                base, step, digit = kernels.line_of(region, block, feature, lattice.blocks, lattice.partings)
-                yield Line(
-                    self.values[levels - 1],
-                    lattice.partings,
-                    lattice.sides[feature],
-                    feature,
-                    int(base),
-                    int(step),
-                    int(digit),
-                    lattice.offsets[levels - 1],
-                )
+                base, step, digit = map(int, kernels.line_of(region, block, feature, lattice.blocks, lattice.partings))
+                yield Line(self.values[levels - 1], lattice, feature, base, step, digit, lattice.offsets[levels - 1])

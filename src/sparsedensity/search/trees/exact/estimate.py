@@ -58,32 +58,24 @@ class Estimate:
 
 
 def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
-    """The regions, memory and time of an exact search, in advance.
-
-    >>> from sparsedensity import GreedyTree, datasets
-    >>> from sparsedensity.engines import MemoryEngine
-    >>> from sparsedensity.posterior import LeafSparse
-    >>> from sparsedensity.problem import Problem
-    >>> table = GreedyTree().fit(datasets.load("simulated")).rows_
-    >>> estimate(Problem(MemoryEngine(table), LeafSparse())).regions
-    27
-    """
+    """The regions, memory and time of an exact search, in advance."""
     check_limit("depth", depth)
     domain, posterior = problem.domain, problem.posterior
     cost = LEAF_COST if posterior.only_leaves and depth is None else BRANCH_COST
     passes = LEAF_PASSES if posterior.only_leaves else 1
     regions, partings = count_regions(domain) if depth is None else count_states(domain, depth)
-    seconds = _float(regions) * (cost.counting + passes * cost.region) + _float(partings) * passes * cost.parting
+    seconds = as_float(regions) * (cost.counting + passes * cost.region) + as_float(partings) * passes * cost.parting
     if depth is not None:
         seconds += count_sets(domain, depth) * (cost.table + cost.row * len(whole_table(problem.engine)))
     if posterior.by_features(np.arange(1), len(domain)) is not None:
         # one lattice for every set of features: each feature has its sides or is left whole
         seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)
         seconds += cost.case * 2.0 ** sum(size > 1 for size in domain.sizes)
-    return Estimate(regions, partings, BYTES_A_REGION * _float(regions), seconds)
+    return Estimate(regions, partings, BYTES_A_REGION * as_float(regions), seconds)
 
 
-def _float(number: int) -> float:
+def as_float(number: int) -> float:
+    """A whole number of any size; infinite if it is beyond all floats."""
     return float(number) if number.bit_length() < 1000 else math.inf
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from sparsedensity.domain import Domain
-from sparsedensity.structures import Tree
+from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Division
 
 
@@ -16,28 +15,6 @@ class Choice(NamedTuple):
     loss: float
     feature: int
     parts: tuple[int, ...]
-
-
-class NumberedRegions(Protocol):
-    """Numbered regions, parts before wholes."""
-
-    @property
-    def domain(self) -> Domain:
-        """The whole domain."""
-
-    @property
-    def root(self) -> int:
-        """The number of the whole domain."""
-
-    @property
-    def points(self) -> int:
-        """The most leaves of a tree."""
-
-    def place(self, state: int) -> int:
-        """What tells one region from another, where a region has several numbers."""
-
-    def codes(self, region: int, feature: int) -> list[int]:
-        """The codes that a region allows in a feature."""
 
 
 class Plan(NamedTuple):
@@ -62,40 +39,13 @@ class Plan(NamedTuple):
         return mask
 
 
-class Tables(Protocol):
-    """The best trees of all regions at one price per leaf."""
-
-    price: float
-
-    @property
-    def lattice(self) -> NumberedRegions:
-        """The regions."""
-
-    def solve(self, price: float) -> Iterator[int]:
-        """Find the best trees at a price; yields the number of regions done since the last time."""
-
-    @property
-    def best(self) -> float:
-        """The best sum for the whole domain, the price of its leaves taken off."""
-
-    @property
-    def as_leaf(self) -> float:
-        """What the whole domain is worth as one leaf, without the price."""
-
-    def choice(self, region: int) -> Choice:
-        """The best thing to do with a region: of equals a leaf, then the lowest column."""
-
-    def choices(self, region: int, slack: float) -> Iterator[Choice]:
-        """Everything to do with a region that loses at most some slack."""
-
-
-def best_plan(tables: Tables, region: int) -> Plan:
+def best_plan(tables: Any, region: int) -> Plan:
     """The best tree of a region after a pass."""
     choice = tables.choice(region)
     return Plan(region, choice.feature, tuple(best_plan(tables, part) for part in choice.parts))
 
 
-def tree_of(lattice: NumberedRegions, plan: Plan) -> Tree:
+def tree_of(lattice: Any, plan: Plan) -> Tree:
     """The tree that a plan describes."""
 
     def divide(part: Plan) -> Division[Plan]:
@@ -103,3 +53,8 @@ def tree_of(lattice: NumberedRegions, plan: Plan) -> Tree:
         return (part.feature, branches) if branches else None
 
     return Tree.grown(lattice.domain, plan, divide)
+
+
+def canonical_tree_of(lattice: Any, plan: Plan) -> Tree:
+    """The smallest tree with the leaves of a plan."""
+    return canonical(tree_of(lattice, plan))

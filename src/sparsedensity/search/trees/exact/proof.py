@@ -14,14 +14,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.base import TIE
-from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables
+from sparsedensity.search.base import Proof
+from sparsedensity.search.near import TooManyError
+from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, Tables
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
 from sparsedensity.search.trees.exact.estimate import MOST_BYTES
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
-from sparsedensity.search.trees.exact.plans import Plan, Tables, best_plan, tree_of
+from sparsedensity.search.trees.exact.plans import Plan, best_plan, tree_of
 from sparsedensity.search.trees.exact.regions import Lattice, count_regions
-from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, TooManyError, Within
+from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, Within
 from sparsedensity.structures import Tree
 
 STEEP = 10.0
@@ -32,29 +33,12 @@ MOST_TABLE_STEPS = 2e11
 
 
 @dataclass
-class Proof:
-    """How far a proof has come."""
+class TreeProof(Proof):
+    """How far a proof of trees has come."""
 
-    structure: Tree
-    log_posterior: float
-    upper_bound: float
-    work: Iterator[int] = field(default_factory=lambda: iter(()), repr=False)
-    moves: int = 0
-    """How many regions were visited, over all passes."""
-    finished: bool = False
     beyond: float = -math.inf
     """The best log posterior known of a tree with more leaves than the limit."""
     archive: dict[int, tuple[float, Tree]] = field(default_factory=dict, repr=False)
-
-    @property
-    def tie(self) -> float:
-        """Log posteriors this close are equal."""
-        return TIE * max(1.0, abs(self.log_posterior))
-
-    @property
-    def threshold(self) -> float:
-        """What a tree must exceed to be better than the best known."""
-        return self.log_posterior + self.tie
 
     @property
     def still_beyond(self) -> float:
@@ -85,7 +69,7 @@ def cases(problem: AnyProblem, bound: float) -> list[Case]:
     return [Case(some, float(by_features[len(some)]), bound, exactly=True) for some in sets]
 
 
-def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterator[int]:
+def prove(problem: AnyProblem, proof: TreeProof, depth: int | None = None) -> Iterator[int]:
     """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
     every = cases(problem, proof.upper_bound)
     for case in every:
@@ -97,7 +81,9 @@ def prove(problem: AnyProblem, proof: Proof, depth: int | None = None) -> Iterat
     proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
 
 
-def _prove_case(problem: AnyProblem, proof: Proof, case: Case, every: list[Case], depth: int | None) -> Iterator[int]:
+def _prove_case(
+    problem: AnyProblem, proof: TreeProof, case: Case, every: list[Case], depth: int | None
+) -> Iterator[int]:
     """One case; its tables are let go before those of the next are made."""
     search = CaseSearch(problem, proof, case, depth)
     yield from search.prove()
@@ -114,7 +100,7 @@ def pass_on(search: CaseSearch, every: list[Case]) -> None:
 class CaseSearch:
     """The proof of one case."""
 
-    def __init__(self, problem: AnyProblem, proof: Proof, case: Case, depth: int | None = None) -> None:
+    def __init__(self, problem: AnyProblem, proof: TreeProof, case: Case, depth: int | None = None) -> None:
         self.problem, self.proof, self.case, self.depth = problem, proof, case, depth
         self.tables = tables_of(problem, case.features, depth)
         self.lattice = self.tables.lattice
@@ -135,8 +121,8 @@ class CaseSearch:
         if self.refinable:
             yield from self.refine(lambda: self.proof.threshold, self.limit)
         yield from self.close()
-        if self.by_leaves and self.proof.structure.n_leaves == self.limit:
-            yield from self.look_beyond()
+        if self.by_leaves and self.proof.structure.n_leaves == self.limit:  # is a tree above the limit better?
+            yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
 
     def begin(self) -> Iterator[int]:
         """What is known of the ends of the curve, and a pass near the best."""
@@ -146,7 +132,7 @@ class CaseSearch:
             yield from self.at_price(0.0)
             return
         if isinstance(self.tables, LeafTables):
-            self.hull.touched[self.lattice.points] = self.tables.points_sum
+            self.hull.touched[self.lattice.points] = self.tables.lattice.points_sum(self.tables.leaf)
         else:
             yield from self.at_price(-STEEP * (1 + abs(self.tables.as_leaf)))
         yield from self.at_price(self._first_price())
@@ -201,10 +187,6 @@ class CaseSearch:
         scores = self.hull.scores[: self.limit + 1]
         return max(1, int(np.flatnonzero(scores > self.proof.threshold).max(initial=1)))
 
-    def look_beyond(self) -> Iterator[int]:
-        """Whether a tree above the limit is better: passes until one is found or none can be."""
-        yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
-
     def within(
         self, price: float, slack: float, most: int, most_choices: int = MOST_CHOICES
     ) -> Generator[int, None, Lists]:
@@ -251,14 +233,10 @@ class CaseSearch:
         """The log posterior of a tree by its label and its sum over leaves or nodes."""
         prior = float(self.by_size[label.leaves if self.by_leaves else 1])
         if self.case.exactly:
-            prior += self._features_used(label) - self.case.log_prior
+            used = np.array([label.features.bit_count()])  # they may be fewer than those of the case
+            adds = self.problem.posterior.by_features(used, len(self.problem.domain))
+            prior += float(adds[0]) - self.case.log_prior
         return prior + total
-
-    def _features_used(self, label: Label) -> float:
-        """What the prior adds for the features of a tree, which may be fewer than those of the case."""
-        used = np.array([label.features.bit_count()])
-        adds = self.problem.posterior.by_features(used, len(self.problem.domain))
-        return float(adds[0])
 
     def is_wanted(self, label: Label) -> bool:
         """Whether a tree belongs to this case: it uses every feature of it."""
@@ -282,5 +260,5 @@ def tables_of(problem: AnyProblem, features: tuple[int, ...], depth: int | None)
     """The tables of a method, of all trees or of those of few levels."""
     if depth is not None:
         return ShallowTables(ShallowLattice(problem.domain, features, depth), problem)
-    lattice = Lattice.over(problem.domain, features)
+    lattice = Lattice(problem.domain, features)
     return LeafTables(lattice, problem) if problem.posterior.only_leaves else BranchTables(lattice, problem)

@@ -9,7 +9,7 @@ and plain order is an order in which dynamic programs may run.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -146,23 +146,22 @@ def partings_of(sides: list[Sides], strides: list[int]) -> Partings:
 
 
 @dataclass(frozen=True)
-class Lattice:
-    """The regions of a domain that splits on some of its features can make."""
+class SplitFeatures:
+    """A domain, and those of its features that may be split; the others allow everything."""
 
     domain: Domain
     features: tuple[int, ...]
-    """The features that may be split; the others allow everything."""
-
-    @classmethod
-    def over(cls, domain: Domain, features: Collection[int] | None = None) -> Lattice:
-        """The regions made by splits on some features; on all of them unless told."""
-        return cls(domain, tuple(range(len(domain)) if features is None else sorted(features)))
 
     @cached_property
     def sides(self) -> list[Sides]:
         """The sides of every feature."""
         chosen = set(self.features)
         return [sides_of(own) if i in chosen else whole_side(own) for i, own in enumerate(self.domain)]
+
+
+@dataclass(frozen=True)
+class Lattice(SplitFeatures):
+    """The regions of a domain that splits on some of its features can make."""
 
     @cached_property
     def counts(self) -> list[int]:
@@ -241,14 +240,11 @@ class Lattice:
 
     def _whole_features(self, table: Table) -> dict[int, Floats]:
         """The weight in every region at every value of the features that are never split."""
-        return {
-            f: np.stack(
-                [self._add_rows(table.codes[at], table.weights[at]) for at in each_value(table, f)],
-                axis=1,
-            )
-            for f, count in enumerate(self.counts)
-            if count == 1
-        }
+        whole = {}
+        for f in (f for f, count in enumerate(self.counts) if count == 1):
+            held = [self._add_rows(table.codes[at], table.weights[at]) for at in each_value(table, f)]
+            whole[f] = np.stack(held, axis=1)
+        return whole
 
     def _counted_terms(self, leaf: Any, weights: Floats, whole: dict[int, Floats], regions: Ints) -> Floats:
         """The terms of some regions: what one holds of a value is the weight of the region that allows only it."""

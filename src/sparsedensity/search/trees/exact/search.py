@@ -18,7 +18,7 @@ from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.trees.exact.estimate import estimate, too_large
-from sparsedensity.search.trees.exact.proof import Proof, prove
+from sparsedensity.search.trees.exact.proof import TreeProof, prove
 from sparsedensity.structures import Tree, canonical
 
 
@@ -45,7 +45,7 @@ class Exact:
     """Only trees of at most so many levels: far fewer regions on a wide table."""
     name: str = "exact"
 
-    def init(self, problem: AnyProblem, rng: np.random.Generator) -> Proof:
+    def init(self, problem: AnyProblem, rng: np.random.Generator) -> TreeProof:
         """The warm tree or a single leaf, and the bound that costs nothing."""
         ahead = estimate(problem, self.depth)
         if ahead.hopeless and not self.anytime:
@@ -54,7 +54,7 @@ class Exact:
         if self.warm is not None and self._allows(self.warm, problem):
             start = max(start, self.warm, key=problem.score)
         bound = upper_bound(problem)
-        proof = Proof(start, problem.score(start), math.inf if bound is None else bound, finished=ahead.hopeless)
+        proof = TreeProof(start, problem.score(start), math.inf if bound is None else bound, finished=ahead.hopeless)
         if not ahead.hopeless:
             proof.work = prove(problem, proof, self.depth)
         return proof
@@ -64,14 +64,12 @@ class Exact:
         deep = self.depth is not None and max(leaf.depth for leaf in tree.leaves()) > self.depth
         return tree.domain == problem.domain and tree.n_leaves <= (problem.max_leaves or tree.n_leaves) and not deep
 
-    def step(self, problem: AnyProblem, state: Proof, rng: np.random.Generator) -> Proof:
+    def step(self, problem: AnyProblem, state: TreeProof, rng: np.random.Generator) -> TreeProof:
         """A block of regions."""
-        done = next(state.work, None)
-        state.moves += done or 0
-        state.finished = done is None
+        state.advance()
         return state
 
-    def best(self, problem: AnyProblem, state: Proof) -> Best:
+    def best(self, problem: AnyProblem, state: TreeProof) -> Best:
         """The best tree so far, those met on the way, and the bound."""
         return Best(
             displayed_tree(problem, state.structure, self.depth),

@@ -10,9 +10,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
-from sparsedensity.search.trees.exact.plans import Choice, Plan, Tables
+from sparsedensity.search.near import TooManyError
+from sparsedensity.search.trees.exact.best_by_region import Tables
+from sparsedensity.search.trees.exact.plans import Choice, Plan
 
 MOST_CHOICES = 2_000_000
 """After so many choices within the slack, give up: they would fill the memory."""
@@ -36,10 +39,6 @@ class Entry(NamedTuple):
 
 
 Lists = dict[Label, list[Entry]]
-
-
-class TooManyError(Exception):
-    """More choices lie within the slack than can be listed."""
 
 
 @dataclass
@@ -103,7 +102,9 @@ class Within:
                 key = self._key(entry, own)
                 if key not in own or entry.loss < own[key].loss:
                     own[key] = entry
-        return {label: heapq.nsmallest(self.most, own.values(), key=_loss) for label, own in merged.items()}
+        return {
+            label: heapq.nsmallest(self.most, own.values(), key=attrgetter("loss")) for label, own in merged.items()
+        }
 
     def _key(self, entry: Entry, others: dict[object, Entry]) -> object:
         """What tells a tree from others: its leaves, or nothing: no choice makes the same tree twice."""
@@ -143,7 +144,3 @@ class Within:
     @property
     def _tells_leaves(self) -> bool:
         return self.same_leaves and self.most > 1
-
-
-def _loss(entry: Entry) -> float:
-    return entry.loss
