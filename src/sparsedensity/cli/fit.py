@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsedensity.cli.data import check_outputs, model_as_json, model_as_text, note, save_model, working, write_json
-from sparsedensity.cli.options import DataName, ModelOptions, estimators, taking_model_options
+from sparsedensity.cli.options import DataName, ReadableOptions, estimators, taking_model_options
+from sparsedensity.cli.report import ReportFolds, write_report
 from sparsedensity.errors import SparseDensityError
 
 if TYPE_CHECKING:
@@ -26,11 +27,12 @@ def command(
     data: DataName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the model as JSON.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the report as one HTML page.")] = None,
+    folds: ReportFolds = 5,
     near_optimal: Annotated[float | None, typer.Option("--near-optimal", help=NEAR_HELP, metavar="NATS")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what became of each column.")] = False,
     *,
-    options: ModelOptions,
+    options: ReadableOptions,
 ) -> None:
     """Fit a density to a table and print it."""
     check_outputs(data, output, report)
@@ -41,7 +43,9 @@ def command(
         from sparsedensity.report.columns import columns_in_words
 
         note(columns_in_words(model.domain_))
-    save_model(model, output, report, table)
+    save_model(model, output)
+    if report is not None:
+        write_report(model, table, report, folds, quiet=options.quiet)
     near = None if near_optimal is None else _near_optimal(model, near_optimal)
     if json:
         write_json(model_as_json(model) | ({} if near is None else {"near_optimal": near.as_dict()}))

@@ -134,6 +134,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Choose the structures of all sizes for one fold, at a share of the effort of a fit if that saves time."""
         return self.learn(engine, [])[1]
 
+    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+        """A quick look from the fitted structure under another limit, if that can be had."""
+        return None
+
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
         """The structure that a fit to the rows of a fold would choose, given what the search of the fold found."""
         return found.structure

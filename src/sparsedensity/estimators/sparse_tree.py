@@ -6,7 +6,7 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from sparsedensity.domain import Domain
@@ -34,6 +34,8 @@ MOST_VALUES = 2000
 """A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
 PATH_EFFORT = 0.25
 """The effort for the other sizes of a path, if the tree of one size is proven."""
+FEW_PROPOSALS = 100
+"""Enough for a quick look at what more leaves would buy."""
 STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
@@ -136,6 +138,14 @@ class SparseTree(DensityEstimator):
         if self.search == "greedy":
             return self._grow(problem, [])
         return self._anneal(problem, self._given_start(engine.domain), [], effort=min(effort, 1.0))
+
+    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+        """A quick look from the fitted tree under another limit; with a depth it would take another proof."""
+        if self.depth is not None:
+            return None
+        wider = replace(self, max_leaves=limit, restarts=1, iterations=FEW_PROPOSALS)
+        problem = wider._problem(engine)
+        return wider._grow(problem, []) if self.search == "greedy" else wider._anneal(problem, self.structure_, [])
 
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
         """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""

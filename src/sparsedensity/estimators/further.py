@@ -1,0 +1,42 @@
+"""What more leaves or rules than the limit allows would buy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.estimators.answers import density_of, read_rows
+from sparsedensity.estimators.parameters import jobs_of
+from sparsedensity.estimators.paths import per_row
+from sparsedensity.estimators.progress import telling
+from sparsedensity.search.base import size_of
+
+if TYPE_CHECKING:
+    from sparsedensity.estimators.base import DensityEstimator
+
+
+class Further(NamedTuple):
+    """A larger model that a quick look found, beside the fitted one."""
+
+    size: int
+    limit: int
+    """The limit under which it was found."""
+    before: float
+    """The log-likelihood per row of the fitted model,"""
+    after: float
+    """and that of the larger one: a whole search would find one at least as probable."""
+
+
+def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> Further | None:
+    """Look quickly for a model of up to twice the limit; ``None`` if the limit does not bind, or nothing was found."""
+    limit = None if model.unit is None else getattr(model, f"max_{model.unit}")
+    if limit is None or size_of(model.structure_) < limit or model.search_.limit_binds is False:
+        return None
+    with telling(model.progress, "looking what more would buy"):
+        table = read_rows(model, X, sample_weight).table(model.domain_)
+        engine = MemoryEngine(table, jobs_of(model.n_jobs))
+        found = model.learn_beyond(engine, 2 * limit)
+        if found is None or found.log_posterior <= model.log_posterior_:
+            return None
+        larger = density_of(model, found.structure, engine.leaf_weights(found.structure))
+        return Further(size_of(found.structure), 2 * limit, per_row(model.density_, table), per_row(larger, table))
