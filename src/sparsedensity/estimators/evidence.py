@@ -47,7 +47,7 @@ def gather(
             scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
         say("looking for unusual records")
         records = _unusual(model.density_, open_rows(model, X), rows)
-        say("the path")
+        say("scoring every size")
         has_path = model.unit is not None and model.found_.archive
         path = path_on(model, rows, by_size) if has_path else None
         weights = _counts(model.density_, rows)
