@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
 
-.PHONY: demo test check bench measure pictures lock clean
+.PHONY: demo test check fuzz bench measure pictures lock clean
 
 demo: $(READY)
 	$(BIN)/sparsedensity fit titanic --output titanic.json
@@ -36,6 +36,11 @@ pictures: $(READY_DEV)
 
 bench: $(READY_DEV)
 	$(BIN)/python -m benchmarks
+
+# Attack with damaged input for so many seconds; the tests do it for a few. Whatever goes wrong is printed with its seed.
+SECONDS ?= 600
+fuzz: $(READY_DEV)
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 # Everything that can be measured, and the page of it (docs/benchmarks.md): hours. PAPER_DATA is the folder of the tables.
 PAPER_DATA ?= ../shared/data/paper

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from benchmarks.page import OUTPUTS, write_page
 from reproduction.machine import Machine
+from sparsedensity.errors import SparseDensityError
+from sparsedensity.writing import make_folder, write_text
 
 HELPERS = {"timing", "paper_data", "plain_annealer", "page"}
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in HELPERS)
@@ -34,14 +36,17 @@ def main() -> None:
         return
     machine = Machine.here()
     print(machine)
-    OUTPUTS.mkdir(parents=True, exist_ok=True)
+    make_folder(OUTPUTS)
     for name in sys.argv[1:] or NAMES:
         print(f"\n## {name}")
         both = Both()
         with contextlib.redirect_stdout(both):
             importlib.import_module(f"benchmarks.{name}").main()
         kept = {"name": name, "machine": machine.saved(), "printed": both.kept.getvalue()}
-        (OUTPUTS / f"{name}.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        write_text(json.dumps(kept, indent=1), OUTPUTS / f"{name}.json")
 
 
-main()
+try:
+    main()
+except SparseDensityError as error:
+    sys.exit(f"error: {error}")

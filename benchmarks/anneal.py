@@ -8,7 +8,6 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -29,6 +28,7 @@ from sparsedensity.search import Anneal, Found, Greedy, run
 from sparsedensity.search.trees import anneal
 from sparsedensity.search.trees.anneal_chain import AnnealChain, Recipe
 from sparsedensity.table import Table
+from sparsedensity.writing import write_text
 
 BEST_KNOWN = {
     "compas": (-30860, -30198),
@@ -179,7 +179,7 @@ def draw(file: str, curves: dict[str, dict[int, float]]) -> None:
         linear = tuple(seconds[0] * size / sizes[0] for size in sizes)
         series = (Series("a default fit", sizes, seconds, True), Series("linear", sizes, linear, True, faint=True))
         panels.append(Panel("", label, "seconds", series, True, True))
-    Path(file).write_text(charts.svg(Chart("growth", "The time of a fit", tuple(panels))), encoding="utf-8")
+    write_text(charts.svg(Chart("growth", "The time of a fit", tuple(panels))), file)
 
 
 def million() -> None:

@@ -23,6 +23,7 @@ from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Exact, Greedy, estimate, run
 from sparsedensity.table import Table
+from sparsedensity.writing import write_text
 
 CRIME = (4, 5, 2, 2, 2, 9)
 GROWING = [(4, 2), (6, 2), (8, 2), (10, 2), (12, 2), (14, 2), (3, 3), (5, 3), (7, 3), (8, 3), (3, 5), (4, 5), (2, 9)]
@@ -126,4 +127,4 @@ def draw(lines: list[ProofLine], path: Path) -> None:
         x, y = tuple(float(line.regions) for line in proofs), tuple(line.seconds for line in proofs)
         series.append(Series(f"method {method}", x, y))
     panel = Panel("", "regions", "seconds to a proof", tuple(series), log_x=True, log_y=True)
-    path.write_text(charts.svg(Chart("exact", "Seconds to a proof against regions", (panel,))), encoding="utf-8")
+    write_text(charts.svg(Chart("exact", "Seconds to a proof against regions", (panel,))), path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from reproduction.machine import Machine
 from reproduction.running import saved_studies
 from reproduction.writing import SavedStudy, markdown_lines
+from sparsedensity.writing import make_folder, write_text
 
 ROOT = Path(__file__).parent.parent
 OUTPUTS = ROOT / "build" / "benchmarks"
@@ -32,7 +33,7 @@ def write_page(outputs: Path = OUTPUTS, measurements: Path = MEASUREMENTS, page:
     files = [file for file in sorted(outputs.glob("*.json")) if _is_benchmark(file.stem)]
     kept = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     lines = [ABOUT, *_contents(studies, kept), *_studies(studies), *_benchmarks(kept)]
-    page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8", newline="\n")
+    write_text("\n".join(lines).rstrip() + "\n", page)
     _copy_figures(studies, measurements, page.parent / FIGURES)
     return page
 
@@ -91,5 +92,5 @@ def _printed(text: str) -> Iterator[str]:
 def _copy_figures(studies: list[SavedStudy], measurements: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for figure in (figure for study in studies for figure in study.figures):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         shutil.copy(measurements / f"{figure.name}.svg", folder)

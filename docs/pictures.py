@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sparsedensity import LeafSparseTree, datasets
+from sparsedensity import LeafSparseTree, compare, datasets
 from sparsedensity.report import path_svg
 
 HERE = Path(__file__).parent
@@ -12,11 +12,11 @@ def pictures():
     """Every picture by its file name."""
     people = datasets.load("titanic")
     tree = LeafSparseTree().fit(people)
-    passengers = people.filter(people["class"] != "crew")
+    women, men = (people.filter(people["sex"] == sex).drop("sex") for sex in ("female", "male"))
     return {
         "titanic.svg": tree.to_svg(),
         "path.svg": path_svg.render(tree.sparsity_path(people)),
-        "compare.svg": tree.compare(passengers, source="the passengers alone").to_svg(),
+        "compare.svg": compare(women, men, names=("the women", "the men")).to_svg(),
     }
 
 

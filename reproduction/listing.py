@@ -12,6 +12,7 @@ from reproduction import datasets
 from reproduction.datasets.digest import digest
 from reproduction.paper import DATA_SETS, PaperSet
 from sparsedensity.errors import DataError
+from sparsedensity.writing import replacing
 
 LISTED = ("name", "rows", "columns", "comes", "description")
 COUNTED = ("name", "rows", "features", "pairs", "title", "here")
@@ -35,10 +36,9 @@ def command(
     frame = datasets.load(name, folder, rows)
     if output is None:
         typer.echo(frame.write_csv(), nl=False)
-    elif output.suffix == ".parquet":
-        frame.write_parquet(output)
-    else:
-        frame.write_csv(output)
+        return
+    with replacing(output) as part:
+        frame.write_parquet(part) if output.suffix == ".parquet" else frame.write_csv(part)
 
 
 def listed(folder: Path | None = None) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sparsedensity.evaluation import ResultFile
+from sparsedensity.writing import make_folder
 
 WAY_OUT = "Delete it, or measure anew with --fresh."
 
@@ -50,7 +51,7 @@ class Parts:
         """A file for finished parts, named also by what they belong to: another one for another version or size."""
         if self.folder is None:
             return None
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         path = self.folder / f"{name}-{fingerprint(self.belongs)}.jsonl"
         if self.fresh:
             path.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from reproduction.studies import STUDIES, study_of
 from reproduction.study import Setting
 from reproduction.writing import Foot, SavedStudy
 from sparsedensity.errors import DataError, SparseDensityError
+from sparsedensity.writing import write_text
 
 PAGE = "index.html"
 PARTS = "parts"
@@ -74,7 +75,7 @@ def write_page(folder: Path) -> Path:
     if not studies:
         raise SparseDensityError(f"There is no study in {folder}. Run one: python -m reproduction titanic.")
     file = folder / PAGE
-    file.write_text(page.render(studies), encoding="utf-8", newline="\n")
+    write_text(page.render(studies), file)
     return file
 
 

@@ -17,6 +17,7 @@ from reproduction import charts
 from reproduction.machine import Machine
 from reproduction.study import Chart, ModelPicture, Study, StudyColumn, StudyTable
 from sparsedensity.errors import SparseDensityError
+from sparsedensity.writing import make_folder, replacing
 
 PAPER = "paper"
 """The word in front of whatever the paper printed."""
@@ -69,12 +70,10 @@ def save(study: Study, foot: Foot, folder: Path) -> SavedStudy:
     figures = tuple(map(_drawn, study.figures))
     sentences = tuple(re.sub(r"(?<=[\s(])-(?=\d)", "−", sentence) for sentence in study.sentences)
     saved = SavedStudy(study.name, study.title, study.about, sentences, study.tables, figures, foot)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in _files(study, saved):
-            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    except OSError as error:
-        raise SparseDensityError(f"{folder} cannot be written to: {error.strerror or error}.") from None
+    make_folder(folder)
+    for name, content in _files(study, saved):
+        with replacing(folder / name) as part:
+            part.write_bytes(content if isinstance(content, bytes) else content.encode())
     return saved
 
 

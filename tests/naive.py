@@ -165,11 +165,24 @@ def _log_beta(numbers):
     return math.fsum(map(math.lgamma, numbers)) - math.lgamma(math.fsum(numbers))
 
 
-def leaf_sparse(tree, data, lam, a):
+def ways_to_split(domain, b):
+    """W(b): the ways to split the whole domain on one feature into b groups, each counted by making it."""
+    ways = 0
+    for feature in domain:
+        for groups in partitions(list(range(feature.size))):
+            known = [sorted(code for code in group if code != feature.missing) for group in groups]
+            runs = all(codes == list(range(codes[0], codes[-1] + 1)) for codes in known if codes)
+            ways += len(groups) == b and (runs or feature.kind == "nominal")
+    return ways
+
+
+def leaf_sparse(tree, data, lam, a, calibrated=False):
     """Method I."""
     weights, volumes = leaf_weights(tree, data), leaf_volumes(tree)
     k, n = len(weights), math.fsum(weights)
     prior = -lam + k * math.log(lam) - math.log(math.factorial(k))
+    if calibrated and k > 1:
+        prior -= (k - 1) * math.log(ways_to_split(tree.domain, 2))
     dirichlet = math.lgamma(k * a) - math.lgamma(n + k * a)
     for held in weights:
         dirichlet += math.lgamma(held + a) - math.lgamma(a)
@@ -186,7 +199,7 @@ def node_weights(tree, data):
     return {index: math.fsum(weights) for index, weights in held.items()}
 
 
-def branch_sparse(tree, data, lam, a, g=None):
+def branch_sparse(tree, data, lam, a, g=None, calibrated=False):
     """Method II, with the feature prior if a probability g is given."""
     nodes, leaves = read_tree(tree)
     held = node_weights(tree, data)
@@ -195,6 +208,7 @@ def branch_sparse(tree, data, lam, a, g=None):
         if feature is not None:
             b = len(children)
             total += b * math.log(lam) - math.log(math.factorial(b))
+            total -= math.log(ways_to_split(tree.domain, b)) if calibrated else 0.0
             total += _log_beta([a + held[child] for child in children]) - _log_beta([a] * b)
     total += _volume_terms([held[leaf] for leaf in leaves], leaf_volumes(tree))
     if g is not None:

@@ -148,6 +148,8 @@ class Grown(NamedTuple):
     levels: int
     leaf_terms: float
     node_terms: float
+    splits: tuple = ()
+    """The number of branches of every split."""
 
 
 def even_term(regions, region):
@@ -183,6 +185,7 @@ def every_tree(domain, data, lam, a, most=3000, term=even_term):
                         1 + max(part.levels for part in parts),
                         sum(part.leaf_terms for part in parts),
                         own + sum(part.node_terms for part in parts),
+                        (b, *itertools.chain.from_iterable(part.splits for part in parts)),
                     )
                 )
         return found

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Histogram,
         LeafSparseTree,
         SparseRuleList,
+        compare,
         load,
     )
     from sparsedensity.report.comparison import Comparison
@@ -39,6 +40,7 @@ _HOMES = {
     "Leaf": "sparsedensity.report.model",
     "LeafSparseTree": "sparsedensity.estimators",
     "SparseRuleList": "sparsedensity.estimators",
+    "compare": "sparsedensity.estimators",
     "load": "sparsedensity.estimators",
 }
 
@@ -54,6 +56,7 @@ __all__ = [
     "LeafSparseTree",
     "SparseRuleList",
     "__version__",
+    "compare",
     "datasets",
     "evaluation",
     "load",

@@ -300,7 +300,7 @@ class Domain:
 def check_kind(parameter: str, kind: object) -> Kind:
     """Raise for a word that is not a kind of feature."""
     for known in KINDS:
-        if kind == known:
+        if isinstance(kind, str) and kind == known:
             return known
     raise ParameterError(parameter, kind, f"one of {', '.join(map(repr, KINDS))} or a list of values in order")
 

@@ -6,12 +6,14 @@
     │   └── UnknownValueError it holds a value outside the domain
     ├── ParameterError        a parameter is out of range               (a ValueError)
     ├── ModelFileError        a file is not a model this version reads  (a ValueError)
+    ├── OutputError           a file cannot be written                  (an OSError)
     └── MissingExtraError     an optional library is not installed      (an ImportError)
 
     DataWarning               fitted or scored, but the user should know (a UserWarning)
     SearchWarning             a search ended early or unconverged        (a UserWarning)
+    CacheWarning              compiled code could not be kept            (a UserWarning)
 
-Every message is one or two sentences: what is wrong, where, and the way out.
+Every message is one or two sentences: what is wrong, where, and the way out. Long ones lose their middle.
 """
 
 from __future__ import annotations
@@ -22,9 +24,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+LONGEST = 400
+"""The most characters of a message; nobody reads a list of a thousand columns."""
+LONGEST_VALUE = 120
+CUT = " [...] "
+
 
 class SparseDensityError(Exception):
     """The root of every error this library raises on purpose."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -43,7 +53,7 @@ class UnknownValueError(DataError):
 
     def __init__(self, feature: str, value: object, known: Iterable[object], way_out: str) -> None:
         self.feature, self.value, self.known = feature, value, tuple(known)
-        super().__init__(f"{feature!r} has no value {quoted(value)}. Known: {_some(self.known)}. {way_out}")
+        super().__init__(f"{feature!r} has no value {in_short(value)}. Known: {_some(self.known)}. {way_out}")
 
 
 class ParameterError(SparseDensityError, ValueError):
@@ -51,7 +61,7 @@ class ParameterError(SparseDensityError, ValueError):
 
     def __init__(self, parameter: str, value: object, allowed: str) -> None:
         self.parameter, self.value, self.allowed = parameter, value, allowed
-        super().__init__(f"{parameter} must be {allowed}, not {value!r}.")
+        super().__init__(f"{parameter} must be {allowed}, not {in_short(value)}.")
 
 
 class ModelFileError(SparseDensityError, ValueError):
@@ -60,6 +70,14 @@ class ModelFileError(SparseDensityError, ValueError):
     def __init__(self, path: Path, reason: str) -> None:
         self.path = path
         super().__init__(f"{path} {reason}")
+
+
+class OutputError(SparseDensityError, OSError):
+    """A file cannot be written; an earlier one of that name is as it was."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path} cannot be written: {reason}.")
 
 
 class MissingExtraError(SparseDensityError, ImportError):
@@ -74,17 +92,44 @@ class SearchWarning(UserWarning):
     """A search stopped before it was done."""
 
 
+class CacheWarning(UserWarning):
+    """Compiled code is used but not kept for the next start."""
+
+
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn about the line outside this library that led here."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(shortened(message), category, stacklevel=level)
 
 
-def quoted(value: object) -> str:
-    """A value as a user would write it; dates and times by their text."""
-    return repr(str(value) if hasattr(value, "isoformat") else value)
+def shortened(message: str) -> str:
+    """A message without its middle if it is long: its beginning says what is wrong, its end the way out.
+
+    >>> shortened("Unknown: " + "one, " * 1000 + "another. Name one column.")[-40:]
+    'one, one, one, another. Name one column.'
+    """
+    if len(message) <= LONGEST:
+        return message
+    head = (LONGEST - len(CUT)) // 2
+    return f"{message[:head].rstrip()}{CUT}{message[head - LONGEST + len(CUT) :].lstrip()}"
+
+
+def in_short(value: object) -> str:
+    """A value as a user would write it, in one line of a sensible length, whatever it is; a date by its text.
+
+    >>> in_short("crew"), in_short([0] * 1000)[-8:], in_short(10**10_000)
+    ("'crew'", '0, 0 ...', 'a number of the type int')
+    """
+    if hasattr(value, "isoformat"):
+        value = str(value)
+    try:
+        text = repr(value) if isinstance(value, str) else " ".join(repr(value).split())
+    except Exception:  # a repr of someone else's, or a number of more digits than Python writes
+        kind = type(value).__name__
+        return f"a number of the type {kind}" if isinstance(value, int) else f"a value of the type {kind}"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 4].rstrip()} ..."
 
 
 @contextmanager
@@ -97,7 +142,7 @@ def using_file(path: Path, what: str) -> Iterator[None]:
 
 
 def _some(values: tuple[object, ...], at_most: int = 10) -> str:
-    some = ", ".join(repr(value) for value in values[:at_most])
+    some = ", ".join(in_short(value) for value in values[:at_most])
     return some if len(values) <= at_most else f"{some} and {len(values) - at_most} more"
 
 

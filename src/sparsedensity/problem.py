@@ -11,7 +11,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
-from sparsedensity.posterior.base import is_number
+from sparsedensity.scalars import MOST, is_number, is_whole
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats
 
@@ -61,9 +61,9 @@ class Problem(Generic[P_co]):
 AnyProblem = Problem[Any]
 
 
-def check_amount(name: str, value: object, allowed: str = "a number of 0 or more") -> None:
+def check_amount(name: str, value: Any, allowed: str = "a number of 0 or more") -> None:
     """Refuse what is not a finite number of 0 or more."""
-    if not is_number(value) or not 0 <= value < np.inf:  # type: ignore[operator]
+    if not is_number(value) or value < 0:
         raise ParameterError(name, value, allowed)
 
 
@@ -79,7 +79,9 @@ def check_limit(name: str, value: object) -> None:
         check_whole(name, value, "a whole number of 1 or more, or None for no limit")
 
 
-def check_whole(name: str, value: object, allowed: str = "a whole number of 1 or more") -> None:
+def check_whole(name: str, value: Any, allowed: str = "a whole number of 1 or more") -> None:
     """Refuse what is not a whole number of at least 1."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+    if not is_whole(value) or value < 1:
         raise ParameterError(name, value, allowed)
+    if value > MOST:
+        raise ParameterError(name, value, f"at most {MOST:,}")

@@ -143,7 +143,7 @@ def test_hovering_a_leaf_shows_the_way_to_it(visit):
     leaf = shown(page).locator('.sd-spot[data-leaf="5"]')
     leaf.locator("text").first.hover()
     assert shown(page).locator(".sd-spot.sd-on").count() == 4
-    assert "95 % credible interval" in leaf.locator("title").text_content()
+    assert "95 % interval" in leaf.locator("title").text_content()
     page.mouse.move(1, 1)
     assert shown(page).locator(".sd-spot.sd-on").count() == 0
 

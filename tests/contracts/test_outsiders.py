@@ -13,6 +13,7 @@ PUBLIC = (
     "sparsedensity.evaluation",
     "sparsedensity.report",
     "sparsedensity.structures",
+    "sparsedensity.writing",
 )
 ROOMS = ("engines", "ingest", "posterior", "problem", "search", "table")
 """What an extender of the library may use too, and a benchmark."""

@@ -27,6 +27,14 @@ def counted(model):
     return [(tuple(row), 1.0) for row in codes]
 
 
+def test_a_list_without_conditions_is_the_only_one_near_the_optimum():
+    rows = [{"a": "x", "b": "y"}] * 3
+    kinds = {"a": "ordinal", "b": "ordinal"}
+    near = SparseRuleList(ordinal_conditions="interval", kinds=kinds).fit(rows).near_optimal(within=1.0)
+    assert [rules.structure_.n_rules for rules in near] == [0]
+    assert near.complete
+
+
 @pytest.fixture(scope="module")
 def rules():
     return SparseRuleList(expected_conditions=2).fit(TITANIC)

@@ -35,19 +35,27 @@ class TestFolds:
     @pytest.mark.parametrize(
         ("model", "for_the_path"),
         [
-            (LeafSparseTree(iterations=500), 1),  # a proof is about one size: the others are annealed once
+            (LeafSparseTree(iterations=500), 0),
+            (BranchSparseTree(feature_probability=0.5, iterations=500), 1),  # a proof knows only some sizes here
             (LeafSparseTree(search="anneal", iterations=500), 0),
             (BranchSparseTree(search="greedy"), 0),
             (SparseRuleList(search="anneal", iterations=500, max_rules=3), 0),
             (GreedyTree(), 0),
         ],
-        ids=["proven", "annealed", "branch", "list", "greedy"],
+        ids=["proven", "features", "annealed", "branch", "list", "greedy"],
     )
     def test_a_report_searches_every_fold_once(self, model, for_the_path, people, searches):
         model.fit(people)
         searches.clear()
         model.to_html(None, people, cv=4)
         assert len(searches) == 4 + for_the_path
+
+    @pytest.mark.parametrize("kind", [LeafSparseTree, BranchSparseTree])
+    def test_the_path_and_the_folds_of_a_small_table_are_proven(self, kind, people, searches):
+        model = kind().fit(people)
+        model.sparsity_path(people, cv=3)
+        model.cut(4)
+        assert set(searches) == {"exact"}
 
     def test_a_path_that_was_asked_for_is_not_searched_again(self, people, searches):
         model = LeafSparseTree(iterations=500).fit(people)

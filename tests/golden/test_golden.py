@@ -24,8 +24,12 @@ def approved(name, found):
 
 
 def body(words):
-    """A rendered model without the line that says how long the search took."""
-    return "\n".join(line for line in words.splitlines() if not line.startswith("Search:"))
+    """A rendered model without the lines that say how long the search took."""
+    before, _, after = words.partition("\nSearch:")
+    rest = after.splitlines()[1:]
+    while rest and rest[0].startswith(" "):
+        rest = rest[1:]
+    return "\n".join([*before.splitlines(), *rest])
 
 
 def mixed_rows():

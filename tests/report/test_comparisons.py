@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from sparsedensity import Histogram
-from sparsedensity.density.comparison import LeafComparison, homogeneity, jensen_shannon, standardised
+from sparsedensity import GreedyTree, Histogram
+from sparsedensity.density.comparison import (
+    PERMUTATIONS,
+    LeafComparison,
+    homogeneity,
+    jensen_shannon,
+    same_shares,
+    standardised,
+)
 from sparsedensity.errors import ColumnsError, DataError, DataWarning
-from sparsedensity.report.comparison import compare
+from sparsedensity.report.comparison import CHOSEN, FRACTIONAL, NOTHING_INSIDE, against_model
 from tests.report.models import hostile_model, hostile_rows, rules_report
 
 counts = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=12)
@@ -27,17 +34,17 @@ def arrays(pairs):
 @given(st.lists(st.tuples(st.integers(20, 90), st.integers(20, 90)), min_size=2, max_size=12))
 def test_the_statistic_is_pearsons(pairs):
     ours, theirs = arrays(pairs)
-    statistic, freedom = homogeneity(ours, theirs)
     expected = stats.chi2_contingency(np.array([ours, theirs]), correction=False)
-    if expected.expected_freq.min() >= 5:
-        assert (statistic, freedom) == (pytest.approx(expected.statistic), expected.dof)
+    test = same_shares(ours, theirs)
+    assert test[:3] == (pytest.approx(expected.statistic), expected.dof, pytest.approx(expected.pvalue))
+    assert test.permutations is None
 
 
 @given(counts)
-def test_small_cells_are_taken_together_and_nothing_is_lost(pairs):
+def test_the_statistic_counts_leaves_that_hold_a_row_and_is_0_for_equal_shares(pairs):
     ours, theirs = arrays(pairs)
     statistic, freedom = homogeneity(ours, theirs)
-    assert 0 <= freedom < len(ours)
+    assert freedom == np.count_nonzero(ours + theirs) - 1
     assert statistic >= 0
     assert homogeneity(ours, ours * 2)[0] == pytest.approx(0, abs=1e-9)
     assert homogeneity(theirs, ours)[0] == pytest.approx(statistic)
@@ -63,27 +70,59 @@ def test_a_table_of_the_same_origin_is_rarely_called_different():
     """At 5 % about one in twenty, with small cells and unequal tables too."""
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(30) * 0.5)
-    tests = [
-        homogeneity(rng.multinomial(400, shares).astype(float), rng.multinomial(120, shares).astype(float))
-        for _ in range(2000)
+    drawn = [
+        (rng.multinomial(400, shares).astype(float), rng.multinomial(120, shares).astype(float)) for _ in range(900)
     ]
-    values = np.array([stats.chi2.sf(statistic, freedom) for statistic, freedom in tests])
-    assert 0.03 < np.mean(values < 0.05) < 0.07
+    assert 0.03 < np.mean([same_shares(*tables, 199).p_value <= 0.05 for tables in drawn]) < 0.07
+
+
+def naive_permutations(ours, theirs, times, rng):
+    """Divide rows, not counts: every row has a leaf, and the labels of the tables are shuffled."""
+    leaves = np.repeat(np.arange(len(ours)), (ours + theirs).astype(int))
+    seen, n = homogeneity(ours, theirs)[0], int(ours.sum())
+    as_far = 0
+    for _ in range(times):
+        shuffled = rng.permutation(leaves)
+        one, other = (np.bincount(part, minlength=len(ours)).astype(float) for part in (shuffled[:n], shuffled[n:]))
+        as_far += homogeneity(one, other)[0] >= seen - 1e-9
+    return (1 + as_far) / (1 + times)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drawing_counts_is_shuffling_rows(seed):
+    rng = np.random.default_rng(seed)
+    ours, theirs = (rng.multinomial(n, rng.dirichlet(np.ones(5))).astype(float) for n in (30, 50))
+    p = same_shares(ours, theirs, 4000).p_value
+    assert p == pytest.approx(naive_permutations(ours, theirs, 4000, rng), abs=4 * np.sqrt(p * (1 - p) / 2000) + 1e-3)
+
+
+@given(counts)
+def test_which_table_is_first_does_not_matter(pairs):
+    ours, theirs = arrays(pairs)
+    one, other = same_shares(ours, theirs, 99), same_shares(theirs, ours, 99)
+    assert one == (pytest.approx(other.statistic), other.freedom, other.p_value, other.permutations)
+    assert 1 / 100 <= one.p_value <= 1
+
+
+def test_small_leaves_are_tested_by_as_many_divisions_as_asked_for():
+    ours, theirs = np.array([3.0, 40.0]), np.array([0.0, 60.0])
+    assert same_shares(ours, theirs).permutations == PERMUTATIONS
+    assert same_shares(ours, theirs, 99).permutations == 99
+    assert same_shares(ours * 100, theirs * 100).permutations is None
+    assert same_shares(ours * 100, theirs * 100, 99).p_value == 1 / 100
+    assert same_shares(np.array([5.0]), np.array([7.0])).p_value == 1
 
 
 def test_a_model_does_not_differ_from_its_own_table(titanic, people):
     same = titanic.compare(people)
-    assert same.p_value == pytest.approx(1)
     assert same.distance < 0.01
     assert all(abs(d.difference) < 1e-9 for d in same.differences)
-    assert same.verdict == "No significant difference (p = 1)."
     assert [d.weight for d in same.differences] == [leaf.weight for leaf in titanic.leaves_]
 
 
 def test_a_difference_is_found_where_it_is(titanic, people):
     fewer = people.filter((pl.col("class") != "3rd") | (pl.int_range(pl.len()) % 2 == 0))
     compared = titanic.compare(fewer, source="less.csv")
-    assert compared.p_value < 1e-6
     assert min(compared.differences, key=lambda d: d.difference).text == "class is 3rd and sex is male and age is adult"
     assert sum(d.observed for d in compared.differences) == pytest.approx(1)
 
@@ -120,8 +159,9 @@ def test_a_comparison_is_text_picture_and_page(titanic, people, tmp_path):
 def test_lists_histograms_and_hostile_labels_can_be_compared_too(people):
     report = rules_report()
     fitted, shares = (np.array([getattr(leaf, name) for leaf in report.leaves]) for name in ("weight", "probability"))
-    ElementTree.fromstring(compare(report, LeafComparison.of(shares, fitted, fitted[::-1].copy(), 0.0)).to_svg())
-    assert Histogram().fit(people).compare(people.head(1000)).p_value < 0.01
+    leaves = LeafComparison.of(shares, fitted, fitted[::-1].copy(), 0.0)
+    ElementTree.fromstring(against_model(report, leaves, "for no reason.").to_svg())
+    assert Histogram().fit(people).compare(people.head(1000)).distance > 0.1
     hostile = hostile_model().compare(hostile_rows()[:100])
     assert "\x1b" not in hostile.to_text() + hostile.to_html()
 
@@ -131,3 +171,40 @@ def test_other_columns_are_refused(titanic, people):
         titanic.compare(people.drop("age"))
     with pytest.raises(DataError):
         titanic.compare(people.head(0))
+
+
+def test_a_model_whose_leaves_were_chosen_on_its_rows_has_no_p_value(titanic, people):
+    compared = titanic.compare(people.head(900))
+    assert compared.p_value is None
+    assert compared.verdict == f"No p-value: {CHOSEN}"
+    assert "honest=0.5" in compared.to_text(300)
+    assert "Test" not in dict(compared.facts)
+    assert compared.as_dict()["p_value"] is compared.as_dict()["statistic"] is None
+    assert "chance is a poor explanation" not in compared.to_html()
+
+
+def test_an_honest_model_tests_the_rows_it_kept_from_its_search(people):
+    model = GreedyTree(honest=0.5).fit(people)
+    compared = model.compare(people.filter(pl.col("class") != "3rd"))
+    assert compared.p_value < 0.001
+    assert compared.fitted == 1100 == sum(leaf.weight for leaf in model.leaves_)
+    assert compared.test == same_shares(model.density_.weights, compared.leaves.weights)
+    assert "The leaves were chosen on other rows" in compared.to_html()
+
+
+def test_rows_outside_the_domain_are_no_part_of_the_test(people):
+    model = GreedyTree(honest=0.5).fit(people)
+    odd = pl.DataFrame({"class": ["stowaway"] * 300, "sex": ["male"] * 300, "age": ["adult"] * 300})
+    with pytest.warns(DataWarning, match="300 rows lie outside the domain"):
+        compared = model.compare(pl.concat([people, odd]))
+    assert compared.p_value == model.compare(people).p_value
+    assert "outside the domain are left out" in dict(compared.facts)["Test"]
+    with pytest.warns(DataWarning, match="300 rows lie outside the domain"):
+        assert model.compare(odd).verdict == f"No p-value: {NOTHING_INSIDE}"
+
+
+def test_weights_that_count_nothing_give_no_p_value(people):
+    model = GreedyTree(honest=0.5).fit(people)
+    assert model.compare(people, np.full(people.height, 0.5)).verdict == f"No p-value: {FRACTIONAL}"
+    fractions = GreedyTree(honest=0.5).fit(people, sample_weight=np.full(people.height, 0.5))
+    assert fractions.compare(people).p_value is None

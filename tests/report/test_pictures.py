@@ -98,7 +98,7 @@ def test_the_interval_of_the_density_is_that_of_the_probability_over_the_volume(
     leaf = titanic.leaves_[6]
     cell = next(spot for spot in picture_of(titanic.report()).spots if spot.leaf == 6).cells[1]
     low, high = (end / leaf.volume for end in leaf.interval)
-    assert cell.title == f"95 % credible interval {low:.3g} to {high:.3g}"
+    assert cell.title == f"95 % interval {low:.3g} to {high:.3g}"
     assert cell.low < cell.at < cell.high
 
 

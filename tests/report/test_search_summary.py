@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from sparsedensity import GreedyTree, datasets
+from sparsedensity import GreedyTree, LeafSparseTree, datasets
 from sparsedensity.report.search_summary import search_facts, search_in_words
 from tests.report.models import rules_report
 
@@ -37,6 +37,21 @@ def test_what_is_proven_is_said_and_what_is_not_too():
 def test_convergence_is_told_where_it_was_measured():
     assert "Convergence" not in dict(search_facts(search(), RULES))
     assert "1.02" in dict(search_facts(search(r_hat=1.02), RULES))["Convergence"]
+
+
+def test_a_smaller_calibrated_size_is_told_and_an_equal_one_is_not():
+    def told(size):
+        return dict(search_facts(search(calibrated_leaves=size), RULES)).get("Noise")
+
+    doubt = "Charging for the choice among splits, the best size is"
+    assert told(1) == f"{doubt} 1: there may be nothing here."
+    assert told(2) == f"{doubt} 2: finer leaves may be chance."
+    assert told(RULES.n_leaves) is told(None) is None
+
+
+def test_the_calibrated_prior_is_named():
+    model = LeafSparseTree(prior="calibrated").fit(datasets.load("titanic"))
+    assert dict(model.report().search)["Prior"] == "calibrated, expected leaves 8, pseudocount 2"
 
 
 def test_the_prior_is_told_with_its_numbers():

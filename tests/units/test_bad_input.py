@@ -346,6 +346,8 @@ NONSENSE: dict[str, tuple[tuple[Any, ...], str]] = {
     "bins": ((0, -3, 2.5, "many", "quantile:0", "quantile:x", None, True, 65_536), "from 1 to 65,535"),
     "n_jobs": ((0, -2, 1.5, "all", True), "1 or more, -1 for all cores"),
     "progress": (("yes", 1, None), "True or False"),
+    "honest": ((0, 1, -0.5, "half", True), "a number between 0 and 1, both excluded"),
+    "prior": (("flat", 3), "'paper' or 'calibrated'"),
 }
 CASES = [
     (kind, name, value, allowed)

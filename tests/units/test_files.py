@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -386,3 +387,10 @@ class TestAtomicSaving:
         for _ in range(3):
             tree.save(tmp_path / "model.json")
         assert self.left_behind(tmp_path) == ["model.json"]
+
+
+def test_a_density_beyond_every_float_is_saved_and_read_again(tmp_path):
+    model = GreedyTree().fit(np.array([[0.0], [1e-323], [5e-310]]))
+    model.save(tmp_path / "model.json")
+    assert math.inf in [leaf.density for leaf in model.leaves_]
+    assert load(tmp_path / "model.json").to_text() == model.to_text()

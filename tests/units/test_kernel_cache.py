@@ -48,10 +48,12 @@ class Toy:
 
     def __init__(self, root: Path):
         self.root, self.kernels, self.user = root, root / "sparsedensity" / "kernels", root / "user"
+        self.said = ""
         self.kernels.mkdir(parents=True)
         (self.root / "sparsedensity" / "__init__.py").touch()
-        for name in ("__init__.py", "cache.py"):
+        for name in ("__init__.py", "cache.py", "compiling.py"):
             shutil.copy(OURS / name, self.kernels)
+        shutil.copy(OURS.parent / "errors.py", self.kernels.parent)
         (self.kernels / "caller.py").write_text(CALLER)
 
     def run(self, *scripts: str, **more: str) -> list[list[str]]:
@@ -62,6 +64,7 @@ class Toy:
         command = [sys.executable, "-c", DRIVER, *scripts]
         done = subprocess.run(command, env=environment | more, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+        self.said = done.stderr
         return [line.split() for line in done.stdout.splitlines()]
 
     def folders(self, place: Path | None = None) -> list[Path]:
@@ -102,6 +105,8 @@ def test_a_full_disk_ends_no_fit(toy: Toy) -> None:
     limit = "import resource; most = resource.getrlimit(resource.RLIMIT_FSIZE)[1];"
     full, freed = (f"{limit} resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, most));" for size in ("0", "most"))
     assert toy.run(full + RUN, freed + RUN, RUN) == [COMPILED, COMPILED, LOADED]
+    assert toy.said.count("Compiled code cannot be kept in") == 1
+    assert "NUMBA_CACHE_DIR" in toy.said
 
 
 def test_a_damaged_file_is_replaced(toy: Toy) -> None:

@@ -13,7 +13,7 @@ from sparsedensity.estimators import ESTIMATORS
 WITHOUT_OPTION = {
     "progress": "shown on a terminal unless --quiet is given",
 }
-VERBS_THAT_FIT = ("fit", "path", "report", "evaluate")
+VERBS_THAT_FIT = ("fit", "path", "report", "evaluate", "compare")
 GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "domain": ["titanic"], "max_leaves": "7", "max_rules": "none"}
 DOMAIN = Domain.infer(datasets.load("titanic"))
 READ = {"kinds": {"sex": "nominal"}, "bins": 3, "domain": DOMAIN, "max_leaves": 7, "max_rules": None}

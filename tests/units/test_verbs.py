@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets, load
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
@@ -131,20 +132,58 @@ def test_a_file_without_what_showing_needs_is_loaded_in_full(model, tmp_path):
 
 
 def test_compare_prints_writes_and_speaks_json(model, tmp_path):
-    done = run("compare", model, "titanic")
-    assert "No significant difference (p = 1)." in done.stdout
+    assert "No p-value: the leaves were chosen" in run("compare", model, "titanic").stdout
     less = datasets.load("titanic").head(900)
     less.write_csv(tmp_path / "less.csv")
     page, picture = tmp_path / "c.html", tmp_path / "c.svg"
-    done = run("compare", model, tmp_path / "less.csv", "--html", page, "--svg", picture, "--json")
-    assert json.loads(done.stdout)["p_value"] < 1e-6
-    assert "less.csv compared with the model" in page.read_text(encoding="utf-8")
+    done = run("compare", "titanic", tmp_path / "less.csv", "--html", page, "--svg", picture, "--json")
+    assert json.loads(done.stdout)["p_value"] < 1e-3
+    assert "less.csv compared with titanic" in page.read_text(encoding="utf-8")
     assert picture.read_text(encoding="utf-8").startswith("<svg")
     assert run("compare", model, tmp_path / "less.csv", "--svg", "-").stdout.startswith("<svg")
     counted = datasets.load("titanic").group_by("class", "sex", "age").len("n")
     counted.write_csv(tmp_path / "counted.csv")
     assert "compared with 2,201 rows" in run("compare", model, tmp_path / "counted.csv", "--weight", "n").stdout
     assert "no column 'm'" in run("compare", model, tmp_path / "counted.csv", "--weight", "m").stderr
+
+
+def test_compare_takes_two_tables_and_every_option_of_a_model(tmp_path):
+    people = datasets.load("titanic")
+    people.head(900).with_columns(port=pl.lit("x")).write_csv(tmp_path / "a.csv")
+    people[900:].write_csv(tmp_path / "b.csv")
+    tables = tmp_path / "a.csv", tmp_path / "b.csv"
+    done = run("compare", *tables, "--method", "list", "--max-rules", "2", "--permutations", "99", "--json")
+    answer = json.loads(done.stdout)
+    assert (answer["permutations"], len(answer["leaves"]), answer["fitted"], answer["rows"]) == (99, 3, 900, 1301)
+    assert done.stderr == "columns that only one of the tables has are left out: port\n"
+    assert run("compare", *tables, "-q").stdout == ""
+    assert "honest must be None if two tables are compared" in run("compare", *tables, "--honest", "0.5").stderr
+    pl.DataFrame({"port": ["x"]}).write_csv(tmp_path / "c.csv")
+    assert "b.csv and c.csv have no column in common." in run("compare", tables[1], tmp_path / "c.csv").stderr
+    assert "is the table that is read" in run("compare", *tables, "--svg", tables[0]).stderr
+
+
+def test_compare_at_a_readable_size(tmp_path):
+    rows = random_tree(rows=3000, sizes=(4, 4, 4), leaves=40).frame
+    rows[:1500].write_parquet(tmp_path / "a.parquet")
+    rows[1500:].write_parquet(tmp_path / "b.parquet")
+    tables = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    kinds = [f"--kind=x{i}=nominal" for i in (1, 2, 3)]
+    for asked, leaves in ((("--max-leaves", "20"), 20), ((), 12)):
+        done = run("compare", *tables, "--json", "--method", "greedy", *kinds, *asked)
+        assert len(json.loads(done.stdout)["leaves"]) == leaves
+
+
+def test_compare_with_an_honest_model_has_a_test(tmp_path):
+    file = tmp_path / "honest.json"
+    shown = run("fit", "titanic", "--method", "greedy", "--honest", "0.5", "-o", file).stdout
+    line = "Honest: leaves chosen on 1,101 rows, their probabilities and intervals from the other 1,100"
+    assert line in shown.splitlines()
+    assert line in run("show", file).stdout.splitlines()
+    assert "Test: chi-square" in run("compare", file, "titanic").stdout
+    refused = run("compare", file, "titanic", "--max-leaves", "5")
+    assert refused.stderr == f"error: --max-leaves is for two tables, but {file} is a model. Leave it out.\n"
+    assert "--permutations is for two tables" in run("compare", file, "titanic", "--permutations", "9").stderr
 
 
 def test_evaluate_puts_the_model_beside_the_baselines():

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
+from sparsedensity.cli.data import note
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.version import COMMAND, __version__
 
@@ -51,14 +52,11 @@ def main() -> None:
     try:
         app()
     except SparseDensityError as error:
-        typer.echo(f"error: {error}", err=True)
+        note(f"error: {error}")
         sys.exit(1)
     except BrokenPipeError:  # whoever read the answer has seen enough
         sys.stdout = None
         sys.exit(0)
-    except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
-        sys.exit(130)
     finally:
         COMMAND.reset(typed)
 
@@ -66,4 +64,4 @@ def main() -> None:
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
     """A warning is one line for a person, not a place in our code."""
     if category.__module__.startswith("sparsedensity"):
-        typer.echo(f"warning: {message}", err=True)
+        note(f"warning: {message}")

@@ -1,44 +1,135 @@
-"""``sparsedensity compare``: where a second table differs from a model."""
+"""``sparsedensity compare``: where two tables differ, or a table and a model."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, load_model, read_rows, working, write_json, write_text
-from sparsedensity.cli.options import DataName
-from sparsedensity.cli.show import ModelFile
+from sparsedensity.cli.data import (
+    Data,
+    check_outputs,
+    complete_data,
+    load_model,
+    note,
+    read_rows,
+    say,
+    working,
+    write_json,
+    write_text,
+)
+from sparsedensity.cli.options import ModelOptions, flag, taking_model_options
+from sparsedensity.errors import ColumnsError, SparseDensityError
+
+if TYPE_CHECKING:
+    from sparsedensity.report.comparison import Comparison
 
 EXAMPLES = (
-    "Examples: sparsedensity compare model.json this_year.csv · "
-    "sparsedensity compare model.json synthetic.parquet --html differences.html --svg differences.svg"
+    "Examples: sparsedensity compare last_year.csv this_year.csv --html differences.html · "
+    "sparsedensity compare model.json synthetic.parquet --svg differences.svg"
 )
+FOR_ANY_MODEL = ("weight", "n_jobs", "quiet")
+"""Options that fit nothing."""
 
 
+@taking_model_options
 def command(
-    model: ModelFile,
-    data: DataName,
-    weight: Annotated[str | None, typer.Option("--weight", help="The column with the weight of each row.")] = None,
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="FIRST",
+            help="A table, as for `sparsedensity fit`, or a saved model; - for a model on standard input.",
+            autocompletion=complete_data,
+        ),
+    ],
+    second: Annotated[
+        str, typer.Argument(metavar="SECOND", help="The table to compare with it.", autocompletion=complete_data)
+    ],
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            "--permutations", help="Random divisions of the rows to compare two tables with; as needed by default."
+        ),
+    ] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw the differences as an SVG picture.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write them as one HTML page.")] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    *,
+    options: ModelOptions,
 ) -> None:
-    """Compare a table with the one a model was fitted to: last year with this year, training with test data."""
+    """Compare two tables: last year with this year, training with test data.
+
+    A saved model can stand for the first table; a test needs an honest one (fit --honest).
+    """
     from sparsedensity.report.made import signed
 
-    check_outputs(data, svg, html, model)
-    fitted = load_model(model)
-    rows = read_rows(data, fitted.domain_, weight)
-    with working("comparing"):
-        compared = fitted.compare(rows.frame, rows.weights, rows.name)
+    for data in (first, second):
+        check_outputs(data, svg, html)
+    if _is_model(first):
+        compared = _with_model(Path(first), second, permutations, options)
+    else:
+        compared = _of_tables(first, second, permutations, options)
     if svg is not None:
-        write_text(signed(compared.to_svg(), compared.report.seed), svg)
+        write_text(signed(compared.to_svg(), compared.report.seed), svg, quiet=options.quiet)
     if html is not None:
-        write_text(compared.to_html(), html)
+        write_text(compared.to_html(), html, quiet=options.quiet)
     if json:
         write_json(compared.as_dict())
-    elif "-" not in (str(svg), str(html)):
-        typer.echo(compared.to_text(width))
+    elif "-" not in (str(svg), str(html)) and not options.quiet:
+        say(compared.to_text(width))
+
+
+def _is_model(name: str) -> bool:
+    """Whether a file is JSON, as saved models are."""
+    if name == "-":
+        return True
+    if not Path(name).is_file():
+        return False
+    with Path(name).open("rb") as file:
+        return file.read(64).lstrip()[:1] == b"{"
+
+
+def _with_model(path: Path, second: str, permutations: int | None, options: ModelOptions) -> Comparison:
+    default = ModelOptions()
+    given = [flag(o.name) for o in fields(options) if getattr(options, o.name) != getattr(default, o.name)]
+    of_tables = [name for name in given if name not in map(flag, FOR_ANY_MODEL)]
+    if of_tables or permutations is not None:
+        option = of_tables[0] if of_tables else "--permutations"
+        raise SparseDensityError(f"{option} is for two tables, but {path} is a model. Leave it out.")
+    fitted = load_model(path)
+    rows = read_rows(second, fitted.domain_, options.weight)
+    with working("comparing"):
+        return fitted.compare(rows.frame, rows.weights, rows.name)
+
+
+def _of_tables(first: str, second: str, permutations: int | None, options: ModelOptions) -> Comparison:
+    from sparsedensity.estimators.comparing import READABLE_LEAVES, compare
+
+    one, other = _with_shared_columns(options.read(first), options.read(second))
+    model = options.model(one)
+    if options.max_leaves is None and "max_leaves" in model.get_params():
+        model.set_params(max_leaves=READABLE_LEAVES)
+    return compare(
+        one.frame,
+        other.frame,
+        model=model,
+        weights_before=one.weights,
+        weights_after=other.weights,
+        permutations=permutations,
+        random_state=options.random_state or 0,
+        names=(one.name, other.name),
+    )
+
+
+def _with_shared_columns(one: Data, other: Data) -> tuple[Data, Data]:
+    """Two tables with the columns that both have; others are left out with a note."""
+    shared = [column for column in one.frame.columns if column in other.frame.columns]
+    if not shared:
+        raise ColumnsError(f"{one.name} and {other.name} have no column in common.")
+    lone = [column for column in (*one.frame.columns, *other.frame.columns) if column not in shared]
+    if lone:
+        note(f"columns that only one of the tables has are left out: {', '.join(lone)}")
+    return one._replace(frame=one.frame.select(shared)), other._replace(frame=other.frame.select(shared))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 import typer
 
-from sparsedensity.errors import ColumnsError, DataError, SparseDensityError, using_file
+from sparsedensity import writing
+from sparsedensity.errors import ColumnsError, DataError, SparseDensityError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +25,17 @@ if TYPE_CHECKING:
     from sparsedensity.report.from_file import SavedModel
     from sparsedensity.report.model import Report
 
-SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that steer a terminal, but for tabs and new lines."""
+FORMULA = re.compile(r"^[=+\-@\t\r]")
+"""How a text begins that a spreadsheet would compute."""
+SpreadsheetOption = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet", help="For a spreadsheet: an apostrophe before texts that it would take for formulas."
+    ),
+]
+SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven", "calibrated_leaves")
 
 
 class Data(NamedTuple):
@@ -96,6 +108,11 @@ def model_file(path: Path) -> Iterator[Path]:
         yield file
 
 
+def was_interrupted(model: DensityEstimator) -> bool:
+    """Whether Ctrl-C ended the search: who wants to come to an end does not wait for another search."""
+    return model.search_.reason == "interrupted"
+
+
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal what is going on if it takes longer than a second."""
@@ -121,7 +138,7 @@ def save_model(model: DensityEstimator, output: Path | None) -> None:
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.json")
-            typer.echo((Path(folder) / "model.json").read_text(encoding="utf-8"), nl=False)
+            say((Path(folder) / "model.json").read_text(encoding="utf-8").rstrip("\n"))
     elif output is not None:
         model.save(output)
         note(f"saved {output}")
@@ -130,35 +147,66 @@ def save_model(model: DensityEstimator, output: Path | None) -> None:
 def write_text(text: str, output: Path | None, *, quiet: bool = False) -> None:
     """Write an answer to a file, and say so, or to standard output without one."""
     if output is None or str(output) == "-":
-        typer.echo(text)
+        say(text)
         return
-    with using_file(output, "written"):
-        output.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
+    writing.write_text(text.rstrip("\n") + "\n", output)
     if not quiet:
         note(f"wrote {output}")
 
 
+def say(text: str) -> None:
+    """Give an answer in text."""
+    typer.echo(for_terminal(text))
+
+
 def note(text: str) -> None:
     """Say something beside the answer."""
-    typer.echo(text, err=True)
+    typer.echo(for_terminal(text, sys.stderr), err=True)
 
 
 def write_json(answer: Any) -> None:
     """The answer for machines; numbers that JSON does not have become null."""
-    typer.echo(json.dumps(_finite(answer), indent=1, ensure_ascii=False, default=str))
+    say(json.dumps(_finite(answer), indent=1, ensure_ascii=False, default=str))
 
 
-def write_table(frame: pl.DataFrame, output: Path | None) -> None:
+def write_table(frame: pl.DataFrame, output: Path | None, spreadsheet: bool = False) -> None:
     """A table as CSV, or as Parquet if the file name says so."""
+    as_csv = _without_formulas(frame) if spreadsheet else frame
     if output is None or str(output) == "-":
-        sys.stdout.write(frame.write_csv())
+        sys.stdout.write(for_terminal(as_csv.write_csv()))
         return
-    with using_file(output, "written"):
+    with writing.replacing(output) as part:
         if output.suffix.lower() in (".parquet", ".pq"):
-            frame.write_parquet(output)
+            _write_parquet(frame, part)
         else:
-            frame.write_csv(output)
+            as_csv.write_csv(part)
     note(f"wrote {output}")
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    from polars.exceptions import ComputeError
+
+    try:
+        frame.write_parquet(path)
+    except ComputeError as error:  # so Polars says that a disk is full
+        raise OSError(str(error).rpartition(": ")[2]) from None
+
+
+def for_terminal(text: str, stream: TextIO | None = None) -> str:
+    """What a terminal may be given: characters that steer it are spelt out. Files and pipes get the text as it is."""
+    if not (stream or sys.stdout).isatty():
+        return text
+    return CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
+
+
+def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before every text and name that a spreadsheet would take for a formula."""
+    import polars as pl
+    import polars.selectors as cs
+
+    texts = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
+    frame = frame.with_columns(texts.cast(pl.String).str.replace(FORMULA.pattern, "'$0"))
+    return frame.rename({name: FORMULA.sub(r"'\g<0>", name) for name in frame.columns})
 
 
 def model_as_text(report: Report, width: int | None = None) -> str:
@@ -182,7 +230,7 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "model": getattr(model, "kind", type(model).__name__),
         "log_posterior": model.log_posterior_,
         "n_leaves": model.n_leaves_,
-        "search": {name: getattr(model.search_, name) for name in SEARCH_FIELDS},
+        "search": {name: getattr(model.search_, name, None) for name in SEARCH_FIELDS},
         "importance": dict(importance_of(model.report())),
         "leaves": leaves,
     }

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparsedensity.cli.data import write_json, write_table
+from sparsedensity.cli.data import SpreadsheetOption, say, write_json, write_table
 
 EXAMPLES = (
     "Examples: sparsedensity datasets · sparsedensity datasets titanic -o titanic.csv · "
@@ -22,6 +22,7 @@ def command(
     rows: Annotated[int | None, typer.Option("--rows", "-n", help="housebreaks: how many rows to draw.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="housebreaks: the same seed draws the same rows.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this CSV or Parquet file.")] = None,
+    spreadsheet: SpreadsheetOption = False,
     json: Annotated[bool, typer.Option("--json", help="List as JSON.")] = False,
 ) -> None:
     """List the bundled data sets, or write one out."""
@@ -29,11 +30,11 @@ def command(
 
     if name is not None:
         given = {option: value for option, value in (("rows", rows), ("seed", seed)) if value is not None}
-        write_table(datasets.load(name, **given), output)
+        write_table(datasets.load(name, **given), output, spreadsheet)
     elif json:
         facts = ("rows", "columns", "description")
         bundled = datasets.BUNDLED.items()
         write_json([{"name": name, **{fact: getattr(known, fact) for fact in facts}} for name, known in bundled])
     else:
         for called, known in datasets.BUNDLED.items():
-            typer.echo(f"{called:<12} {f'{known.rows:,} x {known.columns}':>9}  {known.description}")
+            say(f"{called:<12} {f'{known.rows:,} x {known.columns}':>9}  {known.description}")

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import Data, check_column, check_outputs, note, write_json, write_table, write_text
+from sparsedensity.cli.data import (
+    Data,
+    SpreadsheetOption,
+    check_column,
+    check_outputs,
+    note,
+    say,
+    write_json,
+    write_table,
+    write_text,
+)
 from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 from sparsedensity.errors import DataError, ParameterError
 
@@ -36,6 +46,7 @@ def command(
     inner: Annotated[int, typer.Option("--inner", help="Inner folds, used if there is a grid.", min=2)] = 5,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write one row per method and fold.")] = None,
+    spreadsheet: SpreadsheetOption = False,
     svg: Annotated[
         Path | None, typer.Option("--svg", help="Draw log-likelihood against leaves, one point per method and fold.")
     ] = None,
@@ -55,7 +66,7 @@ def command(
     model = replace(options, random_state=None).model(table)
     reading = {name: getattr(model, name) for name in ("kinds", "bins", "missing")}
     try:
-        with telling(not options.quiet, "cross-validating") as say:
+        with telling(not options.quiet, "cross-validating") as tell:
             found = evaluate(
                 table.frame,
                 _beside(model, _grid(grid or [], model), mlpack, seed),
@@ -63,21 +74,21 @@ def command(
                 sample_weight=table.weights,
                 domain=model.domain or Domain.infer(table.frame, **reading, sample_weight=table.weights),
                 keep=keep,
-                progress=lambda done, total: say(f"{done} of {total} folds"),
+                progress=lambda done, total: tell(f"{done} of {total} folds"),
             )
     except KeyboardInterrupt:
         if keep is not None:
             note(f"finished folds are kept in {keep}: repeat the command to go on from there")
         raise
     if csv is not None:
-        write_table(found.to_frame(), csv)
+        write_table(found.to_frame(), csv, spreadsheet)
     if svg is not None:
         write_text(signed(found.to_svg(), seed), svg)
     if json:
         write_json(_plain(found))
     elif not options.quiet:
         number = len(found.of(model.title))
-        typer.echo(f"Held-out log-likelihood per row, {number} folds; higher is better\n\n{found.to_text()}")
+        say(f"Held-out log-likelihood per row, {number} folds; higher is better\n\n{found.to_text()}")
 
 
 def _folds(table: Data, column: str | None, folds: int) -> tuple[Data, Any]:

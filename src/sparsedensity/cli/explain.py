@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import load_model, read_rows, write_json
+from sparsedensity.cli.data import load_model, read_rows, say, write_json
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
 
@@ -50,4 +50,4 @@ def show_cards(explained: list[Explanation], table: pl.DataFrame, width: int | N
         )
         for explanation, record in zip(explained, records, strict=True)
     ]
-    typer.echo("\n\n".join(printed))
+    say("\n\n".join(printed))

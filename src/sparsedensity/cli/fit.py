@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, model_as_json, model_as_text, note, save_model, working, write_json
+from sparsedensity.cli.data import (
+    check_outputs,
+    model_as_json,
+    model_as_text,
+    note,
+    save_model,
+    say,
+    working,
+    write_json,
+)
 from sparsedensity.cli.options import DataName, ReadableOptions, estimators, taking_model_options
 from sparsedensity.cli.report import ReportFolds, write_report
 from sparsedensity.errors import SparseDensityError
@@ -50,9 +59,9 @@ def command(
     if json:
         write_json(model_as_json(model) | ({} if near is None else {"near_optimal": near.as_dict()}))
     elif not options.quiet and str(output) != "-":
-        typer.echo(model_as_text(model.report()))
+        say(model_as_text(model.report()))
         if near is not None:
-            typer.echo(f"\n{near}")
+            say(f"\n{near}")
 
 
 def _near_optimal(model: Any, within: float) -> Agreement:

@@ -79,12 +79,19 @@ class ModelOptions:
     density: Literal["mean", "empirical"] | None = given(
         "Probability of a leaf: posterior mean (never 0) or share of the rows.", MODEL, "mean"
     )
+    honest: float | None = given(
+        "Keep this share of the rows from the search and weigh the leaves with them alone: intervals and tests hold.",
+        MODEL,
+    )
     expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).", PRIOR, "8")
     expected_branches: float | None = given("Branch: branches you would like at each split (lambda).", PRIOR, "2")
     feature_probability: float | None = given(
         "Branch: the prior probability that a column is used at all (gamma).", PRIOR
     )
     pseudocount: float | None = given("Added to every leaf (alpha).", PRIOR, "2; list and histogram: 1")
+    prior: Literal["paper", "calibrated"] | None = given(
+        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf.", PRIOR, "paper"
+    )
     max_leaves: str | None = given("The most leaves, or none for no limit.", MODEL, "100")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
         "Search strategy: auto proves the optimum if that takes seconds, else it anneals.", SEARCH, "auto"

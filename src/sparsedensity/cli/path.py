@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import Data, check_outputs, note, save_model, write_json, write_text
+from sparsedensity import writing
+from sparsedensity.cli.data import Data, check_outputs, note, save_model, say, was_interrupted, write_json, write_text
 from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 from sparsedensity.errors import ParameterError, SparseDensityError
 
@@ -41,6 +42,8 @@ def command(
     model, table = options.fit(data)
     if model.unit is None:
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
+    if was_interrupted(model):  # half a path says nothing about sizes
+        raise KeyboardInterrupt
     path = model.sparsity_path(table.frame, folds or None, table.weights)
     if plot is not None:
         _draw(path, plot)
@@ -54,7 +57,7 @@ def command(
     if json:
         write_json([asdict(point) for point in path])
     elif not options.quiet:
-        typer.echo(path.to_text())
+        say(path.to_text())
 
 
 def _pick(path: SparsityPath, text: str) -> PathPoint:
@@ -78,7 +81,8 @@ def _write_report(chosen: DensityEstimator, path: SparsityPath, table: Data, out
 
 def _draw(path: SparsityPath, file: Path) -> None:
     try:
-        path.plot().figure.savefig(file)
-    except (OSError, ValueError) as error:
+        with writing.replacing(file) as part:
+            path.plot().figure.savefig(part)
+    except ValueError as error:
         raise SparseDensityError(f"{file} cannot be drawn: {error}") from None
     note(f"wrote {file}")

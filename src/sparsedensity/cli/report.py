@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import Data, check_outputs, write_text
+from sparsedensity.cli.data import Data, check_outputs, was_interrupted, write_text
 from sparsedensity.cli.options import DataName, ReadableOptions, taking_model_options
 
 if TYPE_CHECKING:
@@ -39,5 +39,6 @@ def command(
 
 def write_report(model: DensityEstimator, table: Data, output: Path, folds: int, *, quiet: bool = False) -> None:
     """Write the report of a model and the table it was fitted to."""
-    page = model.to_html(None, table.frame, sample_weight=table.weights, cv=folds or None, source=table.name)
+    cv = None if was_interrupted(model) else folds or None
+    page = model.to_html(None, table.frame, sample_weight=table.weights, cv=cv, source=table.name)
     write_text(page, output, quiet=quiet)

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, load_model, note, read_rows, working, write_json, write_table
+from sparsedensity.cli.data import (
+    SpreadsheetOption,
+    check_outputs,
+    load_model,
+    note,
+    read_rows,
+    working,
+    write_json,
+    write_table,
+)
 from sparsedensity.cli.explain import show_cards
 from sparsedensity.cli.options import DataName
 from sparsedensity.cli.show import ModelFile
@@ -28,6 +37,7 @@ def command(
     model: ModelFile,
     data: DataName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this CSV or Parquet file.")] = None,
+    spreadsheet: SpreadsheetOption = False,
     keep_columns: Annotated[bool, typer.Option("--keep-columns", help="Write the columns of the table too.")] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Threads; -1 for all cores.")] = None,
     top: Annotated[
@@ -46,7 +56,7 @@ def command(
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)
     if top is not None:
-        _show_top(fitted, data, top, output, json)
+        _show_top(fitted, data, top, output, json, spreadsheet)
         return
     rows = read_rows(data, fitted.domain_).frame
     with working("scoring"):
@@ -58,11 +68,13 @@ def command(
         counts = {"rows": rows.height, "outside": outside}
         write_json({**counts, "log_likelihood": total, "log_likelihood_per_row": per_row})
         return
-    write_table(pl.concat([rows, scores], how="horizontal") if keep_columns else scores, output)
+    write_table(pl.concat([rows, scores], how="horizontal") if keep_columns else scores, output, spreadsheet)
     note(f"{rows.height:,} rows, log-likelihood {total:,.2f}, {per_row:.4f} per row")
 
 
-def _show_top(fitted: DensityEstimator, data: str, top: int, output: Path | None, json: bool) -> None:
+def _show_top(
+    fitted: DensityEstimator, data: str, top: int, output: Path | None, json: bool, spreadsheet: bool
+) -> None:
     """The most unusual rows of a table of any size, with reasons."""
     import polars as pl
 
@@ -78,7 +90,7 @@ def _show_top(fitted: DensityEstimator, data: str, top: int, output: Path | None
         columns = {name: [getattr(e, name) for e in explained] for name in names}
         changes = [None if e.change is None else str(e.change) for e in explained]
         reasons = pl.DataFrame({**columns, "change": changes})
-        write_table(pl.concat([rows, reasons], how="horizontal"), output)
+        write_table(pl.concat([rows, reasons], how="horizontal"), output, spreadsheet)
     note(
         f"the {len(numbers):,} most unusual of {total:,} rows"
         + (f"; {outside:,} lie outside the domain" * bool(outside))

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from sparsedensity.datasets.bundled import simulated, titanic
 from sparsedensity.datasets.housebreaks import HOUSEBREAK_ROWS, housebreaks
 from sparsedensity.datasets.truth import Truth
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, in_short
+from sparsedensity.scalars import is_one_of
 
 if TYPE_CHECKING:
     import polars
@@ -52,8 +53,8 @@ def load(name: str, **options: Any) -> polars.DataFrame:
     >>> load("housebreaks", rows=500, seed=1).height
     500
     """
-    if name not in BUNDLED:
-        raise DataError(f"There is no data set {name!r}. Known: {', '.join(NAMES)}.")
+    if not is_one_of(name, NAMES):
+        raise DataError(f"There is no data set {in_short(name)}. Known: {', '.join(NAMES)}.")
     known = BUNDLED[name]
     try:
         signature(known.make).bind(**options)

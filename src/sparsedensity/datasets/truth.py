@@ -11,8 +11,8 @@ import polars as pl
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.parameters import is_whole
 from sparsedensity.problem import check_whole
+from sparsedensity.scalars import is_whole
 from sparsedensity.structures import Tree
 from sparsedensity.table import Codes, Floats
 

@@ -1,9 +1,9 @@
-"""How far a second table differs from the one a density was fitted to, leaf by leaf.
+"""How far two tables differ, leaf by leaf, and whether chance alone could do that.
 
 Both tables are samples, so a difference is measured against the noise of both: the standardised difference of two
-shares, and Pearson's test that the two tables have the same shares. Leaves that are too small for the test are pooled.
-The leaves were chosen by looking at the first table, so with many leaves and few rows the test finds differences a
-little too easily.
+shares, and Pearson's test that the two tables have the same shares. The test holds if the leaves were chosen without
+looking at which row is whose: then every division of the rows into two tables of these sizes is as likely as the one
+that was seen. Given the leaves, such a division is a draw of so many rows from those of each leaf.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import gammaincc
@@ -19,7 +20,25 @@ from scipy.special import gammaincc
 from sparsedensity.table import Floats
 
 LEAST_EXPECTED = 5.0
-"""Leaves that expect less than this in either table are pooled for the test."""
+"""If every leaf expects so many rows in both tables, the statistic follows the chi-square distribution."""
+PERMUTATIONS = 9_999
+DRAWN_AT_ONCE = 1 << 22
+MOST_ROWS = 10**9
+"""So many rows cannot be divided at random here; chi-square is exact enough for them."""
+ROUNDING = 1e-9
+
+
+class SharesTest(NamedTuple):
+    """Whether two tables have the same shares."""
+
+    statistic: float
+    """Pearson's chi-square."""
+    freedom: int
+    """Its degrees of freedom: leaves that hold a row, less one."""
+    p_value: float
+    """The probability of a statistic at least as large if both tables came from the same source."""
+    permutations: int | None = None
+    """How many random divisions it was compared with; ``None`` if with the chi-square distribution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +70,6 @@ class LeafComparison:
         """The difference of the two tables' shares in standard errors, leaf by leaf."""
         return standardised(self.fitted, self.weights)
 
-    @cached_property
-    def test(self) -> tuple[float, int, float]:
-        """Pearson's statistic, its degrees of freedom, and the p-value."""
-        statistic, freedom = homogeneity(self.fitted, self.weights)
-        return statistic, freedom, float(gammaincc(freedom / 2, statistic / 2)) if freedom else 1.0
-
     @property
     def distance(self) -> float:
         """The Jensen-Shannon distance between expected and observed shares."""
@@ -80,9 +93,31 @@ def standardised(first: Floats, second: Floats) -> Floats:
     return scores
 
 
+def same_shares(
+    first: Floats, second: Floats, permutations: int | None = None, rng: np.random.Generator | None = None
+) -> SharesTest:
+    """Pearson's test that two tables, counted by leaf, have the same shares.
+
+    By so many random divisions of all rows; without a number by the chi-square distribution if counts allow.
+
+    >>> same_shares(np.array([30.0, 70.0]), np.array([45.0, 55.0])).p_value < 0.05
+    True
+    """
+    statistic, freedom = homogeneity(first, second)
+    n, m, both = first.sum(), second.sum(), first + second
+    if not freedom:
+        return SharesTest(statistic, 0, 1.0)
+    least = both[both > 0].min() * min(n, m) / (n + m)
+    if n + m >= MOST_ROWS or (permutations is None and least >= LEAST_EXPECTED):
+        return SharesTest(statistic, freedom, float(gammaincc(freedom / 2, statistic / 2)))
+    smaller = first if n <= m else second  # whichever table is named first, the same rows are drawn
+    times = PERMUTATIONS if permutations is None else permutations
+    as_far = _divisions_as_far(both[both > 0], smaller[both > 0], times, rng or np.random.default_rng(0))
+    return SharesTest(statistic, freedom, (1 + as_far) / (1 + times), times)
+
+
 def homogeneity(first: Floats, second: Floats) -> tuple[float, int]:
     """Pearson's statistic for two tables having the same shares, and its degrees of freedom."""
-    first, second = _pooled(first, second)
     n, m = first.sum(), second.sum()
     both = first + second
     used = both > 0
@@ -101,15 +136,18 @@ def jensen_shannon(p: Floats, q: Floats) -> float:
     return math.sqrt(min(1.0, max(0.0, half(p) + half(q))))
 
 
-def _pooled(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """The two tables with their smallest cells pooled, until every cell expects enough in both."""
-    least = LEAST_EXPECTED * (1 + max(first.sum() / second.sum(), second.sum() / first.sum()))
-    order = np.argsort(first + second, kind="stable")
-    first, second = first[order], second[order]
-    small = int(np.sum(first + second < least))
-    if small:
-        enough = int(np.searchsorted(np.cumsum(first + second), least)) + 1
-        small = max(small, min(enough, len(order)))
-        first = np.append(first[:small].sum(), first[small:])
-        second = np.append(second[:small].sum(), second[small:])
-    return first, second
+def _divisions_as_far(both: Floats, drawn: Floats, times: int, rng: np.random.Generator) -> int:
+    """How many random divisions of all rows are at least as far from equal shares as the one that was seen.
+
+    Given the rows of each leaf in both tables together, Pearson's statistic grows with the sum of x^2 / both.
+    """
+    least = float((drawn**2 / both).sum()) * (1 - ROUNDING)
+    rows = both.astype(np.int64)
+    # Shuffling all rows costs as many steps as there are rows, drawing leaf by leaf a long step for each leaf.
+    method: Literal["count", "marginals"] = "count" if rows.sum() < 10 * len(rows) else "marginals"
+    at_once, found = max(1, DRAWN_AT_ONCE // len(rows)), 0
+    for begin in range(0, times, at_once):
+        size = min(at_once, times - begin)
+        some = rng.multivariate_hypergeometric(rows, int(drawn.sum()), size, method=method)
+        found += int((some**2 @ (1 / both) >= least).sum())
+    return found

@@ -2,6 +2,7 @@
 
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
+from sparsedensity.estimators.comparing import compare
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
@@ -18,5 +19,6 @@ __all__ = [
     "Histogram",
     "LeafSparseTree",
     "SparseRuleList",
+    "compare",
     "load",
 ]

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.density import Density
-from sparsedensity.density.comparison import LeafComparison
+from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.density.importance import expected_losses, losses_on
-from sparsedensity.errors import ColumnsError, DataError, quoted, warn
+from sparsedensity.errors import ColumnsError, DataError, in_short, warn
+from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.encode import Unknown, unknown_value
 from sparsedensity.posterior import Posterior
 from sparsedensity.report import comparison, words
 from sparsedensity.report import importance as columns
-from sparsedensity.report.comparison import Comparison
+from sparsedensity.report.comparison import Comparison, Outcome
 from sparsedensity.report.importance import Importance
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure
@@ -45,11 +46,20 @@ class Rows(NamedTuple):
     unknown: tuple[Unknown, ...] = ()
     """The columns with values outside the domain."""
 
+    def weighing(self, weights: Floats) -> Rows:
+        """The rows by other weights."""
+        used = weights > 0
+        return Rows(self.codes[used], weights[used], self.numbers[used], self.outside)
+
     def table(self, domain: Domain, weights: Floats | None = None) -> Table:
         """The rows as a table, by other weights if they are given."""
-        if weights is None:
-            return Table.of(domain, self.codes, self.weights)
-        return Table.of(domain, self.codes[weights > 0], weights[weights > 0])
+        rows = self if weights is None else self.weighing(weights)
+        return Table.of(domain, rows.codes, rows.weights)
+
+    def by_leaf(self, model: DensityEstimator) -> Floats:
+        """The weight in every leaf of a model."""
+        leaves = model.density_.leaf_numbers(self.codes, jobs=jobs_of(model.n_jobs))
+        return np.bincount(leaves, self.weights, model.density_.structure.n_leaves).astype(np.float64)
 
 
 def adopt(model: DensityEstimator, posterior: Posterior, found: Found, weights: Floats) -> None:
@@ -103,10 +113,18 @@ def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: 
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=density.used)
     verb = "lies" if rows.outside == 1 else "lie"
     warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} {verb}", model.unknown == "nearest")
-    leaves = density.leaf_numbers(rows.codes, jobs=jobs_of(model.n_jobs))
-    observed = np.bincount(leaves, rows.weights, density.structure.n_leaves).astype(np.float64)
-    by_leaf = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
-    return comparison.compare(model.report(), by_leaf, source)
+    observed = rows.by_leaf(model)
+    leaves = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
+    return comparison.against_model(model.report(), leaves, _outcome(model, rows, observed), source)
+
+
+def _outcome(model: DensityEstimator, rows: Rows, observed: Floats) -> Outcome:
+    """The test against the rows that were kept from the search; all of them lie inside the domain."""
+    if model.held_out_ is None:
+        return comparison.CHOSEN
+    if not model.held_out_.whole or not count_rows(rows.weights):
+        return comparison.FRACTIONAL
+    return same_shares(model.density_.weights, observed) if observed.any() else comparison.NOTHING_INSIDE
 
 
 def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importance:
@@ -149,7 +167,7 @@ def warn_of_unknown(unknown: Sequence[Unknown], who: str, nearest: bool) -> None
 def _listed(unknown: Sequence[Unknown]) -> str:
     """Columns with values outside the domain: how many rows, and the first value."""
     some = [
-        f"{column.feature.name!r} ({words.counted(column.rows, 'row', 'rows')}, first {quoted(column.value)})"
+        f"{column.feature.name!r} ({words.counted(column.rows, 'row', 'rows')}, first {in_short(column.value)})"
         for column in unknown[:MOST_LISTED]
     ]
     more = len(unknown) - len(some)

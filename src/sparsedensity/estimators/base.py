@@ -22,16 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.errors import ParameterError, SearchWarning, warn
+from sparsedensity.errors import ParameterError
 from sparsedensity.estimators import answers, paths
 from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain_rows
-from sparsedensity.estimators.parameters import check_word, generator, is_whole, jobs_of
-from sparsedensity.estimators.progress import watching
-from sparsedensity.ingest import Reading, open_source, read_table
+from sparsedensity.estimators.fitting import fit_source
+from sparsedensity.estimators.folds import HeldOut
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
+from sparsedensity.ingest import open_source
 from sparsedensity.ingest.decode import Frame, decode, kind_of
 from sparsedensity.posterior import Posterior
+from sparsedensity.posterior.base import exact_intervals
 from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.explanation import Explanation
@@ -40,15 +42,13 @@ from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
+from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
-EARLY_ENDS = ("time limit", "interrupted")
 MOST_SAMPLES = 2**31 - 1
-SMALL_TABLE = 1 << 24
-"""Bytes of codes up to which a fitted model holds on to its rows, so that its path can be cut."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -111,7 +111,11 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     """The kind of table to give back."""
     weighted_: bool = field(init=False)
     rows_: Table | None = field(default=None, init=False)
-    """The rows it was fitted on, if they are few enough to be held."""
+    """The rows it was searched on, if they are few enough to be held."""
+    held_out_: HeldOut | None = field(default=None, init=False)
+    """How rows were kept from the search, if the model is honest."""
+    held_: Table | None = field(default=None, init=False)
+    """The rows that were kept from the search, if they are few enough to be held."""
     archive_: Mapping[int, Structure] | None = field(default=None, init=False)
     """The best structure of every size, once it was asked for."""
 
@@ -133,6 +137,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
         """Choose the structures of all sizes for one fold, at a share of the effort of a fit if that saves time."""
         return self.learn(engine, [])[1]
+
+    def held_out(self, weights: Floats | None) -> HeldOut | None:
+        """Which rows to keep from the search: none, unless the model is honest."""
+        return None
 
     def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
         """A quick look from the fitted structure under another limit, if that can be had."""
@@ -159,17 +167,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
             One weight per row, so that a table of counts is a data set. Rows of weight 0 are left out.
         """
         self.check_parameters()
-        reading = Reading(self.kinds, self.bins, self.domain, self.missing, self.unknown)
-        source = open_source(X)
-        with watching(self.progress, "searching") as watch:
-            engine = MemoryEngine(read_table(source, reading, sample_weight), jobs_of(self.n_jobs))
-            posterior, found = self.learn(engine, watch)
-        if found.reason in EARLY_ENDS:
-            warn(f"The search stopped early ({found.reason}): this is its best so far.", SearchWarning)
-        answers.remember_columns(self, source)
-        self.weighted_, self.frame_ = sample_weight is not None, kind_of(X)
-        self.rows_, self.archive_ = engine.table if engine.table.codes.nbytes <= SMALL_TABLE else None, None
-        answers.adopt(self, posterior, found, engine.leaf_weights(found.structure))
+        fit_source(self, open_source(X), sample_weight, kind_of(X))
         return self
 
     @property
@@ -197,7 +195,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def leaves_(self) -> tuple[Leaf, ...]:
         """Every leaf with its conditions, weight, probability, volume, density and interval."""
         check_is_fitted(self)
-        return leaves_of(self.density_, self.posterior_.intervals(self.structure_, self.density_.weights))
+        structure, weights = self.structure_, self.density_.weights
+        if self.held_out_ is None:
+            return leaves_of(self.density_, self.posterior_.intervals(structure, weights))
+        return leaves_of(self.density_, exact_intervals(weights, structure.log_volumes))
 
     def score_samples(self, X: Any) -> Floats:
         """The log density of every row; minus infinity for a row outside the domain."""
@@ -300,10 +301,12 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def compare(self, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
         """Where another table differs from the one the model was fitted to, leaf by leaf.
 
+        The comparison has a p-value only if the model is honest. :func:`sparsedensity.compare` compares two tables.
+
         >>> from sparsedensity import GreedyTree, datasets
         >>> people = datasets.load("titanic")
         >>> crew = people.filter(people["class"] == "crew")
-        >>> GreedyTree().fit(people).compare(crew).p_value < 1e-6
+        >>> GreedyTree(honest=0.5).fit(people).compare(crew).p_value < 0.001
         True
         """
         check_is_fitted(self)
@@ -320,7 +323,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Plain data about the fitted model, for renderers."""
         title, found = f"{self.title} with {self.size_in_words()}", self.search_
         leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
-        report = report_of(title, leaves, structure, found, weighted=self.weighted_, posterior=posterior)
+        searched = None if self.held_out_ is None else self.held_out_.searched
+        report = report_of(
+            title, leaves, structure, found, weighted=self.weighted_, posterior=posterior, searched=searched
+        )
         return replace(report, seed=getattr(self, "random_state", None))
 
     def size_in_words(self) -> str:

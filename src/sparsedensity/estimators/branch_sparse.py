@@ -19,8 +19,10 @@ class BranchSparseTree(SparseTree):
         How many branches you would like at each split (lambda).
     feature_probability
         The chance that a column is used at all (gamma), between 0 and 1; ``None`` for no prior on that.
-    pseudocount, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from, random_state
+    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
 
@@ -39,5 +41,5 @@ class BranchSparseTree(SparseTree):
     feature_probability: float | None = None
 
     def belief(self) -> BranchSparse:
-        """What is believed, on any domain."""
+        """What is believed, on any domain, if the choice among splits is free."""
         return BranchSparse(self.expected_branches, self.pseudocount, self.feature_probability)

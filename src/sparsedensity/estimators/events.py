@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,8 @@ import numpy as np
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Domain, Feature, Value
-from sparsedensity.errors import DataError, UnknownValueError
+from sparsedensity.errors import DataError, UnknownValueError, in_short
+from sparsedensity.scalars import is_number, is_whole
 from sparsedensity.table import Floats
 
 MOST_COMBINATIONS = 1_000_000
@@ -28,7 +30,9 @@ Event: TypeAlias = Mapping[str, Any]
 def event_weights(domain: Domain, event: Event) -> Floats:
     """For every value of the domain, the share of it that lies in an event."""
     if not isinstance(event, Mapping):
-        raise DataError(f"An event is a mapping from column to values, such as {{'sex': 'male'}}, not {event!r}.")
+        raise DataError(
+            f"An event is a mapping from column to values, such as {{'sex': 'male'}}, not {in_short(event)}."
+        )
     weights = np.ones(int(domain.starts[-1]))
     for name, asked in event.items():
         feature = column_of(domain, name)
@@ -40,14 +44,14 @@ def conditional(density: Density, features: str | Sequence[str], given: Event) -
     """The distribution of one or more columns given an event, by value or by tuple of values."""
     domain = density.structure.domain
     names = [features] if isinstance(features, str) else features
-    if not isinstance(names, Sequence) or not names or len(set(names)) < len(names):
-        raise DataError(f"Name one or more different columns, not {features!r}.")
+    if not isinstance(names, Sequence) or not names or len(set(map(in_short, names))) < len(names):
+        raise DataError(f"Name one or more different columns, not {in_short(features)}.")
     columns = [column_of(domain, name) for name in names]
     if math.prod(domain.sizes[column] for column in columns) > MOST_COMBINATIONS:
         raise DataError(f"{', '.join(names)} have more than {MOST_COMBINATIONS:,} combinations. Name fewer columns.")
     masses = density.joint(columns, event_weights(domain, given))
     if not masses.sum() > 0:
-        raise DataError(f"The event {given!r} has probability 0, so nothing can be conditional on it.")
+        raise DataError(f"The event {in_short(given)} has probability 0, so nothing can be conditional on it.")
     values = [[plain(domain[column], value) for value in domain[column].values] for column in columns]
     keys = values[0] if isinstance(features, str) else itertools.product(*values)
     return dict(zip(keys, (masses / masses.sum()).ravel().tolist(), strict=True))
@@ -57,7 +61,8 @@ def column_of(domain: Domain, name: Any) -> int:
     """The position of a column, by its name."""
     if not isinstance(name, str):
         raise DataError(
-            f"Refer to columns by name; {name!r} is not a column name. Columns: {', '.join(map(repr, domain.names))}."
+            f"Refer to columns by name; {in_short(name)} is not a column name. "
+            f"Columns: {', '.join(map(repr, domain.names))}."
         )
     return domain.index(name)
 
@@ -77,7 +82,10 @@ def plain(feature: Feature, value: Value) -> Any:
 def _shares(feature: Feature, asked: Any) -> Floats:
     if feature.binned:
         return _interval_shares(feature, asked)
-    values = asked if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
+    one = (
+        isinstance(asked, str) or not isinstance(asked, Iterable) or (isinstance(asked, np.ndarray) and not asked.ndim)
+    )
+    values = [asked] if one else asked
     shares = np.zeros(feature.size)
     for value in values:
         shares[_code(feature, value)] = 1.0
@@ -119,18 +127,18 @@ def _bounds(feature: Feature, asked: Any) -> tuple[float, float]:
     """Lower and upper end of an interval; for whole numbers both ends count and one number is an interval too."""
     if feature.period is not None:
         return _moments(feature, asked)
-    if feature.integer and isinstance(asked, int | np.integer):
+    if feature.integer and is_whole(asked) and is_number(asked):
         return float(asked), float(asked) + 1
     if not (isinstance(asked, tuple) and len(asked) == 2):
         raise DataError(
-            f"{feature.name!r} is continuous: give an interval (low, high), or None for missing, not {asked!r}."
+            f"{feature.name!r} is continuous: give an interval (low, high), or None for missing, not {in_short(asked)}."
         )
     try:
         low, high = (float(end) for end in asked)
-    except (TypeError, ValueError):
-        raise DataError(f"{feature.name!r} needs an interval (low, high) of numbers, not {asked!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{feature.name!r} needs an interval (low, high) of numbers, not {in_short(asked)}.") from None
     if math.isnan(low) or math.isnan(high) or low > high:
-        raise DataError(f"{feature.name!r} needs an interval (low, high) with low <= high, not {asked!r}.")
+        raise DataError(f"{feature.name!r} needs an interval (low, high) with low <= high, not {in_short(asked)}.")
     if not feature.integer:
         return low, high
     return (math.ceil(low) if low > -math.inf else low), (math.floor(high) + 1 if high < math.inf else high)
@@ -155,6 +163,8 @@ def _moments(feature: Feature, asked: Any) -> tuple[float, float]:
 def _code(feature: Feature, value: Any) -> int:
     wanted = None if _is_missing(value) else value.item() if isinstance(value, np.generic) else value
     for code, known in enumerate(feature.values):
+        if not isinstance(wanted, Number | str | None):  # whatever it is, it may not even be compared
+            break
         if isinstance(known, bool) == isinstance(wanted, bool) and known == wanted:
             return code
     raise UnknownValueError(feature.name, wanted, feature.values, "Ask for one of these.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sparsedensity.density import Density
 from sparsedensity.density.forest import independent
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.answers import Rows, open_rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.folds import standard_error
@@ -37,21 +39,38 @@ def gather(
 ) -> Evidence:
     """Everything a report shows beside the model. Without folds (``cv=None``) nothing is fitted again.
 
+    Ctrl-C ends the gathering: what is there by then is shown.
+    """
+    gathered: dict[str, Any] = {"source": words.printable(source)}
+    try:
+        gathered.update(_parts(model, X, sample_weight, cv))  # one by one, so that what is there stays
+    except KeyboardInterrupt:
+        gathered["interrupted"] = True
+        warn("The report was interrupted: it shows what was there by then.", SearchWarning)
+    return Evidence(**gathered)
+
+
+def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) -> Iterator[tuple[str, Any]]:
+    """What a report shows, by its name in the evidence, the quickest first.
+
     Each fold is searched once: the path and the scores are about the same folds.
     """
     with telling(model.progress, "gathering the report") as say:
         rows = read_rows(model, X, sample_weight)
+        held = model.held_out_
+        weighing = rows if held is None else rows.weighing(held.divide(rows.weights).test)
+        yield "weights", _counts(model.density_, weighing)
+        say("looking for unusual records")
+        yield "records", _unusual(model.density_, open_rows(model, X), rows)
         by_size, scores = [], []
         for fold in () if cv is None else learn_folds(model, rows, cv, say):
             by_size.append(fold.by_size())
-            scores.append({model.title: fold.score(), **_baselines(fold.train.table, fold.test)})
-        say("looking for unusual records")
-        records = _unusual(model.density_, open_rows(model, X), rows)
+            scores.append({model.title: fold.score(), **_baselines(fold.train, fold.test)})
+        yield "folds", cv or 0
+        yield "scores", _summarised(scores)
         say("scoring every size")
-        has_path = model.unit is not None and model.found_.archive
-        path = path_on(model, rows, by_size) if has_path else None
-        weights = _counts(model.density_, rows)
-    return Evidence(words.printable(source), records, _summarised(scores), cv or 0, path, weights)
+        if model.unit is not None and model.found_.archive:
+            yield "path", path_on(model, rows, by_size)
 
 
 def _baselines(train: Table, test: Table) -> dict[str, float]:

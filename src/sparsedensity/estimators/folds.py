@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.parameters import is_whole
+from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
 
 MOST_UNITS = 50_000_000
@@ -24,6 +25,22 @@ class Split(NamedTuple):
 
     train: Floats
     test: Floats
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Which rows an honest model keeps from its search: a share of them, drawn with a seed."""
+
+    share: float
+    seed: int
+    whole: bool = True
+    """Whether weights count rows."""
+    searched: float = 0.0
+    """The weight of the rows that were searched."""
+
+    def divide(self, weights: Floats) -> Split:
+        """What is searched, and what is kept from the search."""
+        return hold_out(weights, self.share, self.seed)
 
 
 def standard_error(values: Sequence[float]) -> float:
@@ -55,9 +72,33 @@ def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") 
     return [Split(weights - out, out) for out in held]
 
 
+def hold_out(weights: Floats, share: float, seed: int) -> Split:
+    """Keep a share of the rows, drawn at random, from whatever learns from the others; weights count as in folds.
+
+    >>> hold_out(np.array([3.0, 1.0]), 0.5, seed=0).test.tolist()
+    [2.0, 0.0]
+    """
+    rng = np.random.default_rng(seed)
+    if count_rows(weights) and weights.sum() > MOST_UNITS:
+        held = rng.binomial(weights.astype(np.int64), share).astype(np.float64)
+    else:
+        units = _units(weights)
+        chosen = rng.permutation(len(units))[: min(max(1, round(share * len(units))), len(units) - 1)]
+        each = weights / np.bincount(units, minlength=len(weights)).clip(1)
+        held = np.bincount(units[chosen], minlength=len(weights)) * each
+    if not held.any() or not (weights - held).any():
+        raise DataError("An honest model needs two rows or more: some to choose its leaves, others to weigh them.")
+    return Split(weights - held, held)
+
+
+def count_rows(weights: Floats) -> bool:
+    """Whether weights are whole numbers, so that they count rows."""
+    return bool(np.all(weights == np.floor(weights)))
+
+
 def _units(weights: Floats) -> NDArray[np.int64]:
     """The row of everything that can be held out on its own."""
     rows = np.arange(len(weights))
-    if np.all(weights == np.floor(weights)) and weights.sum() <= MOST_UNITS:
+    if count_rows(weights) and weights.sum() <= MOST_UNITS:
         return np.repeat(rows, weights.astype(np.int64))
     return rows[weights > 0]

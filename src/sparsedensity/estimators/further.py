@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.engines import MemoryEngine
 from sparsedensity.estimators.answers import density_of, read_rows
-from sparsedensity.estimators.parameters import jobs_of
-from sparsedensity.estimators.paths import per_row
+from sparsedensity.estimators.paths import divided, per_row
 from sparsedensity.estimators.progress import telling
 from sparsedensity.search.base import size_of
 
@@ -33,10 +31,11 @@ def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> 
     if limit is None or size_of(model.structure_) < limit or model.search_.limit_binds is False:
         return None
     with telling(model.progress, "looking what more would buy"):
-        table = read_rows(model, X, sample_weight).table(model.domain_)
-        engine = MemoryEngine(table, jobs_of(model.n_jobs))
-        found = model.learn_beyond(engine, 2 * limit)
+        rows = read_rows(model, X, sample_weight)
+        searched, weighing = divided(model, rows, rows.weights)
+        found = model.learn_beyond(searched, 2 * limit)
         if found is None or found.log_posterior <= model.log_posterior_:
             return None
-        larger = density_of(model, found.structure, engine.leaf_weights(found.structure))
-        return Further(size_of(found.structure), 2 * limit, per_row(model.density_, table), per_row(larger, table))
+        larger = density_of(model, found.structure, weighing.leaf_weights(found.structure))
+        scores = (per_row(density, weighing.table) for density in (model.density_, larger))
+        return Further(size_of(found.structure), 2 * limit, *scores)

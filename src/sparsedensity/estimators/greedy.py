@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.parameters import check_word
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem, check_amount, check_time
@@ -16,7 +16,7 @@ from sparsedensity.search.base import Watch
 
 
 @dataclass(eq=False, repr=False)
-class GreedyTree(DensityEstimator):
+class GreedyTree(HonestEstimator):
     """A density tree grown top-down, best split first, then pruned.
 
     The baseline: fast, and usually good. The leaf-sparse and branch-sparse trees search for the best tree instead.
@@ -36,6 +36,8 @@ class GreedyTree(DensityEstimator):
         The most leaves; ``None`` for no limit.
     time_limit
         Seconds after which the search stops with the best tree so far.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
 

@@ -17,8 +17,10 @@ class LeafSparseTree(SparseTree):
     ----------
     expected_leaves
         How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
-    pseudocount, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from, random_state
+    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
 
@@ -35,5 +37,5 @@ class LeafSparseTree(SparseTree):
     expected_leaves: float = 8
 
     def belief(self) -> LeafSparse:
-        """What is believed, on any domain."""
+        """What is believed, on any domain, if the choice among splits is free."""
         return LeafSparse(self.expected_leaves, self.pseudocount)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sparsedensity.estimators.paths import held_rows, refound
+from sparsedensity.estimators.paths import refound, weighing_rows
 from sparsedensity.region import Region
 from sparsedensity.report.near_optimal import Agreement, agreement
 from sparsedensity.search.near import Near
@@ -63,11 +63,11 @@ class NearModels(Sequence[Any], Generic[E]):
         found = replace(
             self.model.found_, structure=structure, log_posterior=score, upper_bound=best, proven=score >= best
         )
-        return refound(self.model, found, held_rows(self.model).leaf_weights(structure))
+        return refound(self.model, found)
 
     def _shares(self, structures: Sequence[Structure]) -> dict[Region, float]:
         """The share of the rows in every leaf of every tree."""
-        engine, shares = held_rows(self.model), dict[Region, float]()
+        engine, shares = weighing_rows(self.model), dict[Region, float]()
         for tree in structures:
             if isinstance(tree, Tree) and not shares.keys() >= set(tree.regions):
                 weights = engine.leaf_weights(tree)

@@ -1,4 +1,4 @@
-"""What several parameters may be: words, threads, random states, whole numbers."""
+"""What several parameters may be: words, threads, random states."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from sparsedensity.errors import ParameterError
+from sparsedensity.scalars import MOST, is_one_of, is_whole
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
     """Refuse anything but one of a few words."""
-    if value not in words:
+    if not is_one_of(value, words):
         listed = ", ".join(map(repr, words))
         raise ParameterError(name, value, " or ".join(map(repr, words)) if len(words) == 2 else f"one of {listed}")
 
@@ -21,7 +22,7 @@ def jobs_of(n_jobs: Any) -> int:
     """The number of threads; -1 for all cores."""
     if n_jobs is None:
         return 1
-    if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
+    if not is_whole(n_jobs) or n_jobs == 0 or not -1 <= n_jobs <= MOST:
         raise ParameterError("n_jobs", n_jobs, "a whole number of 1 or more, -1 for all cores, or None for one")
     return int(n_jobs)
 
@@ -45,8 +46,3 @@ def generator(random_state: Any) -> np.random.Generator:
             "random_state", random_state, "a whole number from 0 to 4,294,967,295, a NumPy generator or None"
         ) from None
     return np.random.default_rng(state.randint(0, 2**31 - 1, size=4))
-
-
-def is_whole(value: object) -> bool:
-    """Whether a value is a whole number; True and False are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

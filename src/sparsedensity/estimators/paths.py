@@ -20,6 +20,7 @@ from sparsedensity.estimators.progress import telling
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
+from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Floats, Table
 
@@ -36,7 +37,10 @@ class LearnedFold:
     """What a model learned from the rows of one fold, and the rows it did not see."""
 
     model: DensityEstimator
-    train: MemoryEngine
+    train: Table
+    searched: MemoryEngine
+    weighing: MemoryEngine
+    """The rows that give leaves their weights: those that were searched, unless the model is honest."""
     test: Table
     found: Found
 
@@ -46,10 +50,10 @@ class LearnedFold:
 
     def score(self) -> float:
         """The log-likelihood per held-out row of the structure that the model would choose."""
-        return self._held_out(self.model.choose(self.train, self.found))
+        return self._held_out(self.model.choose(self.searched, self.found))
 
     def _held_out(self, structure: Structure) -> float:
-        return per_row(density_of(self.model, structure, self.train.leaf_weights(structure)), self.test)
+        return per_row(density_of(self.model, structure, self.weighing.leaf_weights(structure)), self.test)
 
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
@@ -62,13 +66,13 @@ def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight
 
 def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
     """The path of a model on some rows, with what the folds held out by size; the model keeps the rows for a cut."""
-    table = rows.table(model.domain_)
-    engine = MemoryEngine(table, jobs_of(model.n_jobs))
-    path = score_archive(Problem(engine, model.posterior_), archive_of(model, engine))
-    model.rows_ = table
+    searched, weighing = divided(model, rows, rows.weights)
+    path = score_archive(Problem(searched, model.posterior_), archive_of(model, searched))
+    model.rows_, model.held_ = searched.table, None if weighing is searched else weighing.table
     points = []
     for size, scored in path.items():
-        fitted = per_row(density_of(model, scored.structure, scored.weights), table)
+        weights = scored.weights if weighing is searched else weighing.leaf_weights(scored.structure)
+        fitted = per_row(density_of(model, scored.structure, weights), weighing.table)
         each = [_at_most(fold, size) for fold in folds]
         held_out = (float(np.mean(each)), standard_error(each)) if each else (None, None)
         points.append(PathPoint(size, scored.log_posterior, fitted, *held_out))
@@ -77,7 +81,7 @@ def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, fl
 
 def cut(model: E, size: int) -> E:
     """The same model at one point of its path."""
-    engine = held_rows(model)
+    engine = searched_rows(model)
     archive = archive_of(model, engine)
     SparsityPath(tuple(PathPoint(k, 0.0, 0.0) for k in archive), model.unit or "leaves").at(size)
     structure = archive[size]
@@ -85,15 +89,15 @@ def cut(model: E, size: int) -> E:
         structure = canonical(structure)
     scored = score_archive(Problem(engine, model.posterior_), {size: structure})[size]
     found = replace(
-        model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=False, proven=False
+        model.found_, structure=structure, log_posterior=scored.log_posterior, limit_binds=None, proven=False
     )
-    return refound(model, found, scored.weights)
+    return refound(model, found)
 
 
-def refound(model: E, found: Found, weights: Floats) -> E:
-    """The same model, had its search found something else, with so much weight in each leaf."""
+def refound(model: E, found: Found) -> E:
+    """The same model, had its search found something else."""
     other = copy(model)
-    adopt(other, model.posterior_, found, weights)
+    adopt(other, model.posterior_, found, weighing_rows(model).leaf_weights(found.structure))
     return other
 
 
@@ -101,23 +105,40 @@ def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str
     """Search each fold once, by the settings of a model and on its domain, and say which it is."""
     for number, (train, test) in enumerate(folds_of(rows.weights, cv), 1):
         say(f"fold {number} of {cv}")
-        engine = MemoryEngine(rows.table(model.domain_, train), jobs_of(model.n_jobs))
-        yield LearnedFold(model, engine, rows.table(model.domain_, test), model.learn_fold(engine, FOLDS_EFFORT / cv))
+        searched, weighing = divided(model, rows, train)
+        seen = searched.table if weighing is searched else rows.table(model.domain_, train)
+        with whole_or_interrupted():
+            found = model.learn_fold(searched, FOLDS_EFFORT / cv)
+        yield LearnedFold(model, seen, searched, weighing, rows.table(model.domain_, test), found)
+
+
+def divided(model: DensityEstimator, rows: Rows, weights: Floats) -> tuple[MemoryEngine, MemoryEngine]:
+    """The rows to search, and those that give leaves their weights: the same ones, unless the model is honest."""
+    parts = (weights,) if model.held_out_ is None else model.held_out_.divide(weights)
+    engines = [MemoryEngine(rows.table(model.domain_, part), jobs_of(model.n_jobs)) for part in parts]
+    return engines[0], engines[-1]
 
 
 def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
     """The best structure of every size; searched for once if the fit did not keep it."""
     if model.archive_ is None:
-        model.archive_ = model.every_size(engine, model.found_)
+        with whole_or_interrupted():
+            model.archive_ = model.every_size(engine, model.found_)
     return model.archive_
 
 
-def held_rows(model: DensityEstimator) -> MemoryEngine:
-    """The rows that a model was fitted on, if it holds them."""
+def searched_rows(model: DensityEstimator) -> MemoryEngine:
+    """The rows that a model was searched on, if it holds them."""
     check_is_fitted(model)
     if model.rows_ is None:
         raise DataError("This model does not hold the rows it was fitted on: call sparsity_path on its table first.")
     return MemoryEngine(model.rows_, jobs_of(model.n_jobs))
+
+
+def weighing_rows(model: DensityEstimator) -> MemoryEngine:
+    """The rows that give leaves their weights, if a model holds them: those that were searched, unless it is honest."""
+    searched = searched_rows(model)
+    return searched if model.held_ is None else MemoryEngine(model.held_, searched.jobs)
 
 
 def per_row(density: Density, table: Table) -> float:

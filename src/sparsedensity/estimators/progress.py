@@ -6,10 +6,21 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
+from sparsedensity.kernels import cache_folder, is_compiled
 from sparsedensity.search.base import State, Watch
 
 SILENT_SECONDS = 1.0
+
+
+@cache
+def announce_compiling(kernel: Any) -> None:
+    """Say once, to whoever would else wait in silence, that a search must first be compiled."""
+    if not is_compiled(kernel):
+        kept = "once for this machine" if cache_folder() else "kept only if NUMBA_CACHE_DIR names a folder to write to"
+        sys.stderr.write(f"compiling the search: {kept}, about half a minute\n")
 
 
 @contextmanager

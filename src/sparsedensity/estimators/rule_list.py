@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Literal, Self
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearLists
-from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
-from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
+from sparsedensity.estimators.paths import searched_rows
+from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
+from sparsedensity.kernels import list_moves
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.problem import Problem, check_limit, check_time, check_whole
@@ -42,7 +44,7 @@ STARTS = "a fitted tree or rule list, the path of a saved one, or None"
 
 
 @dataclass(eq=False, repr=False)
-class SparseRuleList(DensityEstimator):
+class SparseRuleList(HonestEstimator):
     """A list of rules: if this then one density, else if that then another, else the last.
 
     Shorter to read than a tree. If a proof takes seconds, the list is the best there is; if not, several Markov chains
@@ -77,8 +79,8 @@ class SparseRuleList(DensityEstimator):
         Seconds after which the search stops with the best list so far.
     warm_start_from
         A fitted tree or rule list, or the path of a saved one, from which the first chain starts.
-    random_state
-        A seed: the same seed finds the same list, whatever the number of jobs.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
 
@@ -110,7 +112,6 @@ class SparseRuleList(DensityEstimator):
     r_hat: float = 1.05
     time_limit: float | None = None
     warm_start_from: Any = None
-    random_state: Any = 0
 
     @property
     def n_rules_(self) -> int:
@@ -131,7 +132,6 @@ class SparseRuleList(DensityEstimator):
         check_whole("restarts", self.restarts)
         check_positive("r_hat", self.r_hat)
         check_start(self.warm_start_from, STARTS)
-        check_seed(self.random_state)
 
     def posterior(self, domain: Domain) -> SparseRules:
         """What is believed before any row is seen, if rules may use every antecedent of a domain."""
@@ -199,7 +199,7 @@ class SparseRuleList(DensityEstimator):
           class is 3rd       2
         """
         self.check_parameters()
-        found = near_optimal_lists(*self._problem(held_rows(self)), within, at_most)
+        found = near_optimal_lists(*self._problem(searched_rows(self)), within, at_most)
         return NearLists(self, found.listed, found.within, found.complete)
 
     def _belief(self, counts: tuple[int, ...]) -> SparseRules:
@@ -234,6 +234,7 @@ class SparseRuleList(DensityEstimator):
         spent: float = 0.0,
     ) -> Found:
         """The best list that several chains see."""
+        announce_compiling(list_moves.walk)
         first = self._start(antecedents) if start is None else start
         search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))
@@ -244,6 +245,8 @@ class SparseRuleList(DensityEstimator):
         if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
             raise too_large(ahead)
         walked = self._walk(problem, antecedents, watch)
+        if walked.reason == "interrupted":
+            return walked
         assert isinstance(walked.structure, RuleList)
         search = ExactLists(antecedents, walked.structure, anytime=True)
         found = run(search, problem, budget=Budget(seconds=self._left(walked.seconds)), watch=watch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
 from sparsedensity.estimators.answers import adopt
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
+from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut
 from sparsedensity.estimators.greedy import GreedyTree
 from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
+from sparsedensity.posterior.base import check_share
+from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.structures import RuleList, Structure, Tree, files
 from sparsedensity.version import __version__
@@ -32,8 +35,8 @@ SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit
 
 def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
-    r_hat = model.search_.r_hat
-    searched = SEARCH_FIELDS if r_hat is None or not math.isfinite(r_hat) else (*SEARCH_FIELDS, "r_hat")
+    search = model.search_
+    known = [name for name in files.IF_KNOWN if math.isfinite(getattr(search, name) or math.nan)]
     files.write_document(
         path,
         {
@@ -41,7 +44,8 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "model": type(model).__name__,
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-            "search": {name: _plain(getattr(model.search_, name)) for name in searched},
+            **_honest_to_json(model),
+            "search": {name: _plain(getattr(search, name)) for name in (*SEARCH_FIELDS, *known)},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
             **(
@@ -99,6 +103,8 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     if document["frame"] not in FRAMES:
         raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
+    if (honest := document.get("honest")) is not None:
+        model.held_out_ = _held_out_from_json(**honest)
     model.frame_, model.weighted_ = document["frame"], bool(document["weighted"])
     columns = document.get("columns", domain.names)
     model.n_features_in_ = len(columns)
@@ -115,11 +121,21 @@ def _columns(model: DensityEstimator) -> list[str]:
 
 
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
-    found = Found(structure=structure, r_hat=search.get("r_hat"), **{name: search[name] for name in SEARCH_FIELDS})
-    for name in ("log_posterior", "moves", "seconds"):
-        if not isinstance(search[name], int | float):
-            raise DataError(f"its {name} is {search[name]!r}, which is not a number.")
-    return found
+    checked = files.checked_search(search)
+    known: dict[str, Any] = {name: checked[name] for name in files.IF_KNOWN if name in checked}
+    return Found(structure=structure, **known, **{name: checked[name] for name in SEARCH_FIELDS})
+
+
+def _honest_to_json(model: DensityEstimator) -> dict[str, Any]:
+    """What an honest model says of its rows: how they were divided, and the weight of those that were searched."""
+    return {} if model.held_out_ is None else {"honest": asdict(model.held_out_)}
+
+
+def _held_out_from_json(share: float, seed: int, whole: bool, searched: float) -> HeldOut:
+    check_share("its honest share", share)
+    if not is_whole(seed) or not 0 <= seed <= LARGEST_SEED or not 0 < searched < math.inf:
+        raise DataError("what it says about honest estimation is not what an honest model says.")
+    return HeldOut(float(share), seed, bool(whole), float(searched))
 
 
 def _plain(value: Any) -> Any:

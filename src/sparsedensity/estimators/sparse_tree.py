@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import math
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,19 +12,22 @@ from typing import Any, Literal, Self
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearTrees
-from sparsedensity.estimators.parameters import check_seed, check_word, generator, jobs_of
-from sparsedensity.estimators.paths import held_rows
+from sparsedensity.estimators.parameters import check_word, generator, jobs_of
+from sparsedensity.estimators.paths import searched_rows
+from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
-from sparsedensity.kernels import anneal_moves, is_compiled
-from sparsedensity.posterior import Posterior
+from sparsedensity.kernels import anneal_moves
+from sparsedensity.posterior import Posterior, TreePosterior
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
-from sparsedensity.search.base import Watch
+from sparsedensity.search.base import Watch, better_of
 from sparsedensity.search.trees.anneal_chain import COOLINGS
+from sparsedensity.search.trees.exact.estimate import gives_every_size, sizes_kept
 from sparsedensity.structures import Structure, Tree
 
+PRIORS = ("paper", "calibrated")
 SEARCHES = ("auto", "anneal", "exact", "greedy")
 AUTO_SECONDS = 10.0
 """A proof that is estimated to take no longer is made by default."""
@@ -32,6 +35,8 @@ AT_ONCE = 0.1
 """A proof that is estimated to take longer begins with the greedy tree, so that there is one if it is cut short."""
 MOST_VALUES = 2000
 """A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
+FOLD_SECONDS = 0.5
+"""A fold is proven if that is estimated to take no longer: about as long as its short search."""
 PATH_EFFORT = 0.25
 """The effort for the other sizes of a path, if the tree of one size is proven."""
 FEW_PROPOSALS = 100
@@ -40,13 +45,16 @@ STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseTree(DensityEstimator):
+class SparseTree(HonestEstimator):
     """The tree that a posterior likes best.
 
     Parameters
     ----------
     pseudocount
         Added to every leaf or branch (alpha), any number above 0.
+    prior
+        ``"paper"`` (the default, ``None``) weighs a number of leaves by the number of trees that have it, so that the
+        choice among them is free; ``"calibrated"`` charges for it: noise then has one leaf.
     max_leaves
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
@@ -65,8 +73,8 @@ class SparseTree(DensityEstimator):
     warm_start_from
         A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
         second restart starts from the root.
-    random_state
-        The same number gives the same tree, whatever ``n_jobs`` is.
+    honest, random_state
+        As in :class:`HonestEstimator`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`DensityEstimator`.
     """
@@ -74,6 +82,7 @@ class SparseTree(DensityEstimator):
     unit = "leaves"
 
     pseudocount: float = 2
+    prior: Literal["paper", "calibrated"] | None = None
     max_leaves: int | None = 100
     search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
     depth: int | None = None
@@ -82,16 +91,17 @@ class SparseTree(DensityEstimator):
     cooling: Literal["geometric", "linear"] = "geometric"
     time_limit: float | None = None
     warm_start_from: Any = None
-    random_state: Any = 0
 
     @abstractmethod
-    def belief(self) -> Posterior:
-        """What is believed, on any domain."""
+    def belief(self) -> TreePosterior:
+        """What is believed, on any domain, if the choice among splits is free."""
 
     def check_parameters(self) -> None:
         """Refuse invalid parameters before any row is read."""
         super().check_parameters()
         self.belief()
+        if self.prior is not None:
+            check_word("prior", self.prior, PRIORS)
         check_word("search", self.search, SEARCHES)
         check_word("cooling", self.cooling, COOLINGS)
         check_limit("depth", self.depth)
@@ -101,11 +111,10 @@ class SparseTree(DensityEstimator):
         check_whole("restarts", self.restarts)
         check_time(self.time_limit)
         check_start(self.warm_start_from, STARTS)
-        check_seed(self.random_state)
 
-    def posterior(self, domain: Domain) -> Posterior:
+    def posterior(self, domain: Domain) -> TreePosterior:
         """What is believed before any row is seen."""
-        return self.belief()
+        return self.belief().calibrated(domain) if self.prior == "calibrated" else self.belief()
 
     def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearTrees[Self]:
         """The trees whose log posterior is within some nats of the best: the set of good models.
@@ -124,7 +133,7 @@ class SparseTree(DensityEstimator):
         [9, 10, 10, 10, 10]
         """
         self.check_parameters()
-        found = near_optimal(self._problem(held_rows(self)), within, at_most, depth=self.depth)
+        found = near_optimal(self._problem(searched_rows(self)), within, at_most, depth=self.depth)
         return NearTrees(self, found.listed, found.within, found.complete)
 
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
@@ -133,11 +142,9 @@ class SparseTree(DensityEstimator):
         return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
 
     def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
-        """The best trees of all sizes, from a short search."""
-        problem = self._problem(engine)
-        if self.search == "greedy":
-            return self._grow(problem, [])
-        return self._anneal(problem, self._given_start(engine.domain), [], effort=min(effort, 1.0))
+        """The best trees of all sizes, from a proof if one is quick to make, else from a short search."""
+        start = self._given_start(engine.domain)
+        return self._all_sizes(self._problem(engine), start, min(effort, 1.0), most_seconds=FOLD_SECONDS)
 
     def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
         """A quick look from the fitted tree under another limit; with a depth it would take another proof."""
@@ -152,38 +159,52 @@ class SparseTree(DensityEstimator):
         return found.structure if self.depth is None else self._prove(self._problem(engine), None, []).structure
 
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
-        """The best tree of every size; a proof is about one size, so the others are annealed from its tree."""
-        if found.archive and found.method != "exact":
+        """The best tree of every size; if a proof knows only some of them, the others are annealed from its tree."""
+        problem, tree = self._problem(engine), found.structure
+        if found.archive and (found.method != "exact" or len(found.archive) == sizes_kept(problem)):
             return found.archive
-        tree = found.structure
         assert isinstance(tree, Tree)
-        others = self._anneal(self._problem(engine), tree, [], effort=PATH_EFFORT).archive
-        return {**others, tree.n_leaves: tree}
+        others = self._all_sizes(problem, tree, PATH_EFFORT).archive
+        return better_of(problem, {tree.n_leaves: tree, **found.archive}, others)
+
+    def _all_sizes(
+        self, problem: AnyProblem, start: Tree | None, effort: float, *, most_seconds: float = math.inf
+    ) -> Found:
+        """The best trees of all sizes: from a proof if it is said to take no more seconds, else from a short search."""
+        if self.search == "greedy":
+            return self._grow(problem, [])
+        proves = self.depth is None and self._proves(problem) and estimate(problem).seconds <= most_seconds
+        if proves and gives_every_size(problem):
+            found = self._search(problem, start, [])
+            if len(found.archive) == sizes_kept(problem):
+                return found
+        return self._anneal(problem, start, [], effort=effort)
 
     def _problem(self, engine: MemoryEngine) -> AnyProblem:
-        return Problem(engine, self.belief(), self.max_leaves)
+        return Problem(engine, self.posterior(engine.domain), self.max_leaves)
 
     def _search(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
         if self.search == "greedy":
             return self._grow(problem, watch)
         if self.search == "exact" or self.depth is not None:
             return self._prove(problem, start, watch)
-        if self.search == "auto" and (seconds := estimate(problem).seconds) <= self._seconds_for_a_proof:
-            warm = self._grow(problem, []).structure if seconds > AT_ONCE else None
+        if self._proves(problem):
+            warm = self._grow(problem, []).structure if estimate(problem).seconds > AT_ONCE else None
             search = Exact(warm if isinstance(warm, Tree) else None, anytime=True)
             return run(search, problem, budget=Budget(seconds=self.time_limit), watch=watch)
         return self._anneal(problem, start, watch)
 
-    @property
-    def _seconds_for_a_proof(self) -> float:
-        """How long a proof may take, by the estimate, to be tried: at most half of the time limit."""
-        return AUTO_SECONDS if self.time_limit is None else min(AUTO_SECONDS, self.time_limit / 2)
+    def _proves(self, problem: AnyProblem) -> bool:
+        """Whether to try a proof: if told so, or if the estimate says seconds, and at most half of the time limit."""
+        half = math.inf if self.time_limit is None else self.time_limit / 2
+        return self.search == "exact" or (
+            self.search == "auto" and estimate(problem).seconds <= min(AUTO_SECONDS, half)
+        )
 
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES:
             return self._grow(problem, watch)
-        if self.progress and not is_compiled(anneal_moves.rebuild):
-            sys.stderr.write("compiling the search: once for this machine, about half a minute\n")
+        announce_compiling(anneal_moves.rebuild)
         starts, jobs = self._starts(problem, start), jobs_of(self.n_jobs)
         seconds = None if self.time_limit is None else self.time_limit * effort
         search = Anneal(
@@ -197,8 +218,10 @@ class SparseTree(DensityEstimator):
         if self.time_limit is None:
             return run(Exact(depth=self.depth), problem, watch=watch)
         begin = time.perf_counter()
-        annealed = None if self.depth is not None else self._anneal(problem, start, watch).structure
-        warm = annealed if isinstance(annealed, Tree) else None
+        annealed = None if self.depth is not None else self._anneal(problem, start, watch)
+        if annealed is not None and annealed.reason == "interrupted":
+            return annealed
+        warm = annealed.structure if annealed is not None and isinstance(annealed.structure, Tree) else None
         left = max(self.time_limit - (time.perf_counter() - begin), 0.0)
         return run(Exact(warm, anytime=True, depth=self.depth), problem, budget=Budget(seconds=left), watch=watch)
 

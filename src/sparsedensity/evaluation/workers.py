@@ -10,7 +10,7 @@ from typing import TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.parameters import is_whole
+from sparsedensity.scalars import is_whole
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,26 @@ from sparsedensity.ingest.encode import Encoded, encode
 from sparsedensity.ingest.features import check_bins, check_kinds
 from sparsedensity.ingest.infer import infer
 from sparsedensity.ingest.sources import Source, open_source
+from sparsedensity.scalars import is_one_of
 from sparsedensity.table import Floats, Table
 
 LEAST_WEIGHT = 1e-300
 """What all rows weigh together at least: below, floats lose their digits, and then shares of the weight."""
 
-__all__ = ["Encoded", "Reading", "Source", "check_weights", "encode", "infer_domain", "open_source", "read_table"]
+Divide: TypeAlias = Callable[[Floats], tuple[Floats, ...]]
+"""Divides the weights of rows: for every part a weight for every row, 0 for rows that are not in it."""
+
+__all__ = [
+    "Encoded",
+    "Reading",
+    "Source",
+    "check_weights",
+    "encode",
+    "infer_domain",
+    "open_source",
+    "read_table",
+    "read_tables",
+]
 
 
 @dataclass(frozen=True)
@@ -42,9 +56,9 @@ class Reading:
     unknown: Literal["zero", "nearest", "error"] = "zero"
 
     def __post_init__(self) -> None:
-        if self.missing not in ("category", "drop", "error"):
+        if not is_one_of(self.missing, ("category", "drop", "error")):
             raise ParameterError("missing", self.missing, "'category', 'drop' or 'error'")
-        if self.unknown not in ("zero", "nearest", "error"):
+        if not is_one_of(self.unknown, ("zero", "nearest", "error")):
             raise ParameterError("unknown", self.unknown, "'zero', 'nearest' or 'error'")
         if self.domain is not None and not isinstance(self.domain, Domain):
             raise ParameterError("domain", self.domain, "a Domain or None")
@@ -62,44 +76,56 @@ def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
 
 def read_table(source: Source, reading: Reading, sample_weight: Any = None) -> Table:
     """The distinct rows of a source with their weights, in the declared or inferred domain."""
+    return read_tables(source, reading, sample_weight)[0]
+
+
+def read_tables(
+    source: Source, reading: Reading, sample_weight: Any = None, divide: Divide | None = None
+) -> tuple[Table, ...]:
+    """As :func:`read_table`, divided into several tables of one domain.
+
+    Its values and ranges are those of all rows, its quantiles those of the first table.
+    """
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)
     source = source.without(() if reading.domain is None else reading.domain.left_out)
     keep = _rows_to_use(source, reading, weights)
-    domain = reading.domain or infer(source, reading.kinds, reading.bins, weights, keep)
+    parts = None if divide is None else divide(np.where(keep, 1.0 if weights is None else weights, 0.0))
+    searched = weights if parts is None else parts[0]
+    domain = reading.domain or infer(source, reading.kinds, reading.bins, searched, keep)
     source = source.without(domain.left_out)
     source.check_names(domain.names)
     encoded = encode(source, domain, nearest=reading.unknown == "nearest", strict=True, keep=keep)
+    if parts is not None:
+        return tuple(Table.of(domain, encoded.codes[part > 0], part[part > 0]) for part in parts)
     codes = encoded.codes if keep.all() else encoded.codes[keep]
-    return Table.of(domain, codes, None if weights is None else weights[keep])
+    return (Table.of(domain, codes, None if weights is None else weights[keep]),)
 
 
-def check_weights(sample_weight: Any, rows: int) -> Floats | None:
+def check_weights(sample_weight: Any, rows: int, name: str = "sample_weight") -> Floats | None:
     """Weights as floats, or one sentence about what is wrong with them."""
     if sample_weight is None:
         return None
     try:
         given = np.asarray(sample_weight)
         weights = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
-        raise DataError("sample_weight must be real numbers, one for every row.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} must be real numbers, one for every row.") from None
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.ndim != 1:
         raise DataError(f"Sample weights must be 1D array or scalar, not of {weights.ndim} dimensions.")
     if len(weights) != rows:
-        raise DataError(f"sample_weight has {len(weights):,} entries for {rows:,} rows. Give one weight per row.")
+        raise DataError(f"{name} has {len(weights):,} entries for {rows:,} rows. Give one weight per row.")
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
-        raise DataError(f"sample_weight is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
+        raise DataError(f"{name} is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
     if not weights.any():
-        raise DataError("sample_weight is zero in every row. Give at least one row a positive weight.")
+        raise DataError(f"{name} is zero in every row. Give at least one row a positive weight.")
     if weights.sum() < LEAST_WEIGHT:
-        raise DataError(
-            f"sample_weight is {weights.max()} at most, too small to count. Multiply all weights by a constant."
-        )
+        raise DataError(f"{name} is {weights.max()} at most, too small to count. Multiply all weights by a constant.")
     if weights.max() > np.finfo(np.float64).max / rows:
-        raise DataError(f"sample_weight is {weights.max()}, too large to add up. Divide all weights by a constant.")
+        raise DataError(f"{name} is {weights.max()}, too large to add up. Divide all weights by a constant.")
     return weights
 
 

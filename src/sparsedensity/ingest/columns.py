@@ -15,8 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, in_short
 from sparsedensity.periods import MIDNIGHT
+from sparsedensity.scalars import is_whole
 
 Type = Literal["text", "boolean", "integer", "float", "date", "time"]
 Rows: TypeAlias = NDArray[np.bool_]
@@ -73,7 +74,7 @@ def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Col
         case "M":
             return _of_moments(name, "date", data)
         case "U" | "T":
-            return _of_text(name, pl.Series(name, data.tolist(), dtype=pl.String))
+            return _of_text(name, _texts(name, data.tolist()))
         case "O":
             return column_of_objects(name, data.tolist(), counted)
         case "S":
@@ -88,11 +89,7 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return _of_categories(name, series)
     if dtype == nw.String:
-        try:
-            texts = series.to_polars().cast(pl.String)
-        except ModuleNotFoundError:  # pandas text without PyArrow
-            texts = pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
-        return _of_text(name, texts)
+        return _of_text(name, _texts_of(name, series))
     if dtype in (nw.Object, nw.Unknown, nw.Time):
         return column_of_objects(name, series.to_list(), counted)
     if dtype in (nw.Date, nw.Datetime):
@@ -197,7 +194,8 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
     if len(types) > 1:
         one, other = list(types.values())[:2]
         raise DataError(
-            f"{name!r} mixes types: {one!r} and {other!r}. Make the column one type, for example text with astype(str)."
+            f"{name!r} mixes types: {in_short(one)} and {in_short(other)}. Make the column one type, for example text "
+            "with astype(str)."
         )
 
     def read(make: Callable[[Any], Any], nothing: Any) -> list[Any]:
@@ -205,7 +203,7 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
 
     match next(iter(types), "text"):
         case "text":
-            return _of_text(name, pl.Series(name, read(str, None), dtype=pl.String))
+            return _of_text(name, _texts(name, read(str, None)))
         case "boolean":
             return Column(name, "boolean", np.array(read(bool, False), np.uint8), _if_any(missing), (False, True))
         case "float":
@@ -216,6 +214,22 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
         return Column(name, "integer", np.array(read(int, 0), np.int64), _if_any(missing))
     except OverflowError:
         raise _too_wide(name) from None
+
+
+def _texts_of(name: str, series: nw.Series[Any]) -> pl.Series:
+    try:
+        return series.to_polars().cast(pl.String)
+    except UnicodeEncodeError as error:
+        raise _not_unicode(name, error) from None
+    except ModuleNotFoundError:  # pandas text without PyArrow
+        return pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
+
+
+def _texts(name: str, values: list[Any]) -> pl.Series:
+    try:
+        return pl.Series(name, values, dtype=pl.String)
+    except UnicodeEncodeError as error:
+        raise _not_unicode(name, error) from None
 
 
 def _if_any(missing: Rows) -> Rows | None:
@@ -243,7 +257,7 @@ def _type_of(name: str, value: Any) -> Type:
             return "boolean"
         case str():
             return "text"
-        case int() | np.integer():
+        case _ if is_whole(value):
             return "integer"
         case float() | np.floating() | Decimal():
             return "float"
@@ -268,6 +282,10 @@ def _unsupported(name: str, type_name: str) -> DataError:
         f"{name!r} is of type {type_name}, which is neither text, a number, true/false, a date nor a category. "
         "Turn it into one (a duration into a number, say) or leave the column out."
     )
+
+
+def _not_unicode(name: str, error: UnicodeEncodeError) -> DataError:
+    return DataError(f"{name!r} holds {in_short(error.object)}, which is not valid Unicode. Replace it.")
 
 
 def _too_wide(name: str) -> DataError:

@@ -84,7 +84,15 @@ def _plain(values: NDArray[Any]) -> Any:
     """What data frame libraries build typed columns from, with None where a value is missing."""
     if values.dtype.kind == "f" and np.isnan(values).any():
         return [None if math.isnan(value) else value for value in values.tolist()]
-    return values.tolist() if values.dtype == object else values
+    return _of_one_type(values.tolist()) if values.dtype == object else values
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Labels as a typed column takes them: numbers of two types as floats, other mixtures as texts."""
+    types = {type(value) for value in values if value is not None}
+    if len(types) < 2:
+        return values
+    return [None if value is None else float(value) if types == {int, float} else str(value) for value in values]
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

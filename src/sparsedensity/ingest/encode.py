@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparsedensity import periods
 from sparsedensity.domain import Bin, Domain, Feature, Label
-from sparsedensity.errors import DataError, UnknownValueError, quoted
+from sparsedensity.errors import DataError, UnknownValueError, in_short
 from sparsedensity.ingest.columns import Column, Rows
 from sparsedensity.ingest.sources import Source
 from sparsedensity.kernels import encode as kernels
@@ -225,7 +225,7 @@ def other_type(column: Column, feature: Feature) -> DataError:
     """The error for a column of which no value can be known."""
     first = 0 if column.missing is None else int(np.argmin(column.missing))
     return DataError(
-        f"{column.name!r} holds {quoted(column.value(first))}, but {' or '.join(sorted(_known_types(feature)))} is "
+        f"{column.name!r} holds {in_short(column.value(first))}, but {' or '.join(sorted(_known_types(feature)))} is "
         f"expected ({_range_of(feature)}). Give the column that type."
     )
 

@@ -13,6 +13,7 @@ from sparsedensity.domain import KINDS, MAX_VALUES, Feature, Kind, check_kind
 from sparsedensity.errors import DataError, ParameterError, warn
 from sparsedensity.ingest.columns import Column, label_of
 from sparsedensity.kernels import encode as kernels
+from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
 
 FEW_NUMBERS = 20
@@ -128,7 +129,8 @@ def bin_edges(name: str, numbers: NDArray[Any], bins: Any, weights: Floats | Non
     if isinstance(spec, str) and spec.startswith("quantile"):
         edges = weighted_quantiles(numbers, weights, count)
     else:
-        edges = np.linspace(low, high, count + 1)
+        with np.errstate(over="ignore", invalid="ignore"):  # said in words below
+            edges = np.linspace(low, high, count + 1)
         if low < high and not np.isfinite(edges).all():
             raise DataError(f"{name!r} spans more than a float can hold. Rescale the column.")
         if not isinstance(bins, Mapping) or name not in bins:
@@ -181,8 +183,7 @@ def _warn_of_a_crowd(name: str, numbers: NDArray[Any], weights: Floats | None, e
     """Say if one of several bins of equal width holds nearly everything."""
     if len(edges) < 3 or edges[0] == edges[-1]:
         return
-    place = (numbers - edges[0]) * ((len(edges) - 1) / (edges[-1] - edges[0]))
-    counts = np.bincount(np.minimum(place.astype(np.int64), len(edges) - 2), weights)
+    counts = np.bincount(np.searchsorted(edges[1:-1], numbers, side="right"), weights)
     share = counts.max() / counts.sum()
     if share > CROWDED:
         warn(
@@ -215,10 +216,10 @@ def _given_edges(name: str | None, edges: Sequence[float] | NDArray[Any], intege
 
 
 def _bin_count(name: str | None, spec: Any) -> int:
-    count = DEFAULT_BINS if spec == "quantile" else spec
+    count = DEFAULT_BINS if isinstance(spec, str) and spec == "quantile" else spec
     if isinstance(count, str) and count.removeprefix("quantile:").isdecimal():
         count = int(count.removeprefix("quantile:"))
-    if isinstance(count, int | np.integer) and not isinstance(count, bool) and 1 <= count <= MAX_VALUES:
+    if is_whole(count) and 1 <= count <= MAX_VALUES:
         return int(count)
     raise ParameterError(
         _bins_of(name), spec, "a number of bins from 1 to 65,535, 'quantile', 'quantile:N' or a list of edges"

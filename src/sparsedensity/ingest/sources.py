@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.errors import ColumnsError, DataError
+from sparsedensity.errors import ColumnsError, DataError, in_short
 from sparsedensity.ingest.columns import (
     Column,
     Rows,
@@ -71,7 +71,9 @@ class Source:
 
 
 def open_source(X: Any) -> Source:
-    """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows."""
+    """Open a pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows, unless it is open."""
+    if isinstance(X, Source):
+        return X
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("Sparse data was passed, but dense data is required. Use X.toarray().")
     frame = _as_frame(X)
@@ -122,7 +124,9 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
 def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
     for row, record in enumerate(records):
         if not isinstance(record, Mapping):
-            raise DataError(f"Row {row} of the list is {record!r}, not a record like the first. Give all one form.")
+            raise DataError(
+                f"Row {row} of the list is {in_short(record)}, not a record like the first. Give all one form."
+            )
     keys = list(dict.fromkeys(key for record in records for key in record))
     names = tuple(map(str, keys))
     _refuse_twins(names)
@@ -158,7 +162,7 @@ def _as_array(X: Any) -> NDArray[Any]:
             way_out = "Give a data frame, a two-dimensional array or a list of records"
             if isinstance(X, str | os.PathLike):
                 way_out = "Read the file first, for example with polars.read_csv"
-            raise DataError(f"Expected 2D array, got 0D array instead: {X!r} is not a table. {way_out}.")
+            raise DataError(f"Expected 2D array, got 0D array instead: {in_short(X)} is not a table. {way_out}.")
         raise DataError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) if it is "
             "one column, X.reshape(1, -1) if it is one row."

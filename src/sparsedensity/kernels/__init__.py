@@ -14,6 +14,12 @@ from numba import njit
 from numba.extending import overload
 
 from sparsedensity.kernels.cache import KernelCache, cache_folder
+from sparsedensity.kernels.compiling import before_compiling, is_compiling
+
+__all__ = [
+    "bare", "before_compiling", "by_type", "cache_folder", "inner", "is_compiled", "is_compiling", "kernel", "part",
+    "record",
+]  # fmt: skip
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""

@@ -21,6 +21,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
 
+from sparsedensity.errors import CacheWarning, warn
+
 KERNELS = Path(__file__).parent
 PACKAGE = __name__.partition(".")[0]
 PREFIX = "sparsedensity-"
@@ -112,12 +114,23 @@ class KernelCache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled form, if it is all ours and there is room for it."""
         if all(map(is_ours, normalize_signature(sig)[0])):
-            with contextlib.suppress(OSError):
+            try:
                 super().save_overload(sig, data)
+            except OSError as error:
+                _say_once(f"{self._cache_path}: {error.strerror or error}")
 
     def is_filled(self) -> bool:
         """Whether some compiled form of the kernel is kept."""
         return Path(self._cache_path, f"{self._impl.filename_base}.nbi").exists()
+
+
+@cache
+def _say_once(why: str) -> None:
+    warn(
+        f"Compiled code cannot be kept in {why}. The next start will compile it again, unless NUMBA_CACHE_DIR names a "
+        "folder with room.",
+        CacheWarning,
+    )
 
 
 def is_ours(kind: Any) -> bool:

@@ -96,7 +96,6 @@ def best_by_leaves(leaf, partings, begin, end, table):
 
     A region has trees of 1, 2, .. leaves up to its number of points, so the first k without one ends the row.
     """
-    most = table.shape[1] - 1
     digit = digits_of(begin, partings)
     for region in range(begin, end):
         own = table[region]
@@ -106,15 +105,53 @@ def best_by_leaves(leaf, partings, begin, end, table):
             base = region - digit[feature] * partings.stride[feature]
             side = partings.side[feature] + digit[feature]
             for i in range(partings.start[side], partings.start[side + 1]):
-                first, rest = table[base + partings.first[i]], table[base + partings.rest[i]]
-                for j in range(1, most):
-                    if first[j] == -np.inf:
-                        break
-                    for k in range(1, most - j + 1):
-                        if rest[k] == -np.inf:
-                            break
-                        own[j + k] = max(own[j + k], first[j] + rest[k])
+                join(table[base + partings.first[i]], table[base + partings.rest[i]], 1, own)
         count_up(digit, partings)
+
+
+@kernel
+def join(first, rest, least, best):
+    """The best sums of two parts together, by their leaves; the second part has at least so many."""
+    most = best.shape[0] - 1
+    for j in range(1, most):
+        if first[j] == -np.inf:
+            break
+        for k in range(least, most - j + 1):
+            if rest[k] == -np.inf:
+                break
+            best[j + k] = max(best[j + k], first[j] + rest[k])
+
+
+@kernel
+def best_nodes_by_leaves(terms, partings, span, lines, table):
+    """The largest sum over nodes with exactly k leaves, at table[region, k], each with what it adds as a child."""
+    digit = digits_of(span[0], partings)
+    for region in range(span[0], span[1]):
+        own, weight = table[region], terms.weight[region]
+        own[:] = -np.inf
+        own[1] = terms.leaf[region]
+        for feature in range(digit.shape[0]):
+            side = digit[feature]
+            line_chains_by_leaves(table, region - side * partings.stride[feature], partings, feature, side, lines)
+            for groups in range(2, partings.size[partings.side[feature] + side] + 1):
+                for k in range(groups, own.shape[0]):
+                    own[k] = max(own[k], lines[side, groups, k] + terms.head[weight, groups])
+        own += terms.child[weight]
+        count_up(digit, partings)
+
+
+@kernel
+def line_chains_by_leaves(table, base, partings, feature, digit, best):
+    """As `line_chains`, the best with k leaves at best[side, b, k]."""
+    side, stride = partings.side[feature], partings.stride[feature]
+    for own in range(digit + 1):
+        best[own, : partings.size[side + own] + 1] = -np.inf
+        if own < digit:
+            best[own, 1] = table[base + own * stride]
+        for i in range(partings.start[side + own], partings.start[side + own + 1]):
+            first, rest = best[partings.first[i] // stride, 1], best[partings.rest[i] // stride]
+            for groups in range(2, partings.rest_size[i] + 2):
+                join(first, rest[groups - 1], groups - 1, best[own, groups])
 
 
 @kernel

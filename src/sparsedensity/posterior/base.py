@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln
 
 from sparsedensity.errors import ParameterError
+from sparsedensity.scalars import is_number
 from sparsedensity.table import Floats
 
 LONG_TABLE = 100_000
+TINY = np.finfo(np.float64).tiny
+SMALLEST = 1e-100
+"""Beyond it, and beyond its inverse, the log gammas of sums are no numbers any more."""
 
 
 class PriorBound(NamedTuple):
@@ -46,8 +50,10 @@ class Posterior(Protocol):
 
 def check_positive(name: str, value: float) -> None:
     """Refuse a number that is not positive and finite."""
-    if not (is_number(value) and 0 < value < np.inf):
+    if not (is_number(value) and value > 0):
         raise ParameterError(name, value, "a number greater than 0")
+    if not SMALLEST <= value <= 1 / SMALLEST:
+        raise ParameterError(name, value, f"a number from {SMALLEST:g} to {1 / SMALLEST:g}")
 
 
 def check_share(name: str, value: float) -> None:
@@ -97,6 +103,13 @@ def beta_intervals(weights: Floats, log_volumes: Floats, pseudocount: float, lev
     return intervals
 
 
-def is_number(value: object) -> bool:
-    """Whether something is a number; True and False are none."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+def exact_intervals(weights: Floats, log_volumes: Floats, level: float = 0.95) -> Floats:
+    """Clopper-Pearson intervals of every leaf's probability: no prior, and coverage of at least the level."""
+    real = log_volumes > -np.inf
+    if real.sum() == 1:
+        return np.repeat(real.astype(np.float64)[:, None], 2, axis=1)
+    others, tail = weights.sum() - weights, (1 - level) / 2
+    low = np.where(weights > 0, betaincinv(np.maximum(weights, TINY), others + 1, tail), 0.0)
+    high = np.where(others > 0, betaincinv(weights + 1, np.maximum(others, TINY), 1 - tail), 1.0)
+    intervals: Floats = np.where(real[:, None], np.stack([low, high], axis=1), 0.0)
+    return intervals

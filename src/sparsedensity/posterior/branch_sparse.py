@@ -22,13 +22,15 @@ DRAWS = 4096
 class BranchSparse(TreePosterior):
     """Poisson prior on the branches of every node (lambda), a Dirichlet at every inner node (alpha).
 
-    ``feature_probability`` (gamma) adds the optional prior on the number of features used.
+    ``feature_probability`` (gamma) adds the optional prior on the number of features used. Calibrated, every split
+    into b branches pays ln W(b).
     """
 
     expected_branches: float = 2.0
     pseudocount: float = 2.0
     feature_probability: float | None = None
     leaf: Any = UNIFORM
+    log_splits: tuple[float, ...] = ()
 
     only_leaves = False
 
@@ -43,11 +45,19 @@ class BranchSparse(TreePosterior):
         return np.full(len(leaves), -float(self.expected_branches))
 
     def by_branches(self, branches: Numbers) -> Floats:
-        """-b lambda for the children, b ln lambda - ln b! for the node, and lnG(b a) - b lnG(a) of its Dirichlet."""
-        rate, a = self.expected_branches, self.pseudocount
-        prior = branches * (math.log(rate) - rate) - gammaln(branches + 1)
-        adds: Floats = prior + gammaln(branches * a) - branches * math.lgamma(a)
+        """-b lambda for the children, b ln lambda - ln b! for the node, and lnG(b a) - b lnG(a) of its Dirichlet.
+
+        Calibrated, also -ln W(b).
+        """
+        a = self.pseudocount
+        adds: Floats = self.log_prior(branches) + gammaln(branches * a) - branches * math.lgamma(a)
         return adds
+
+    def log_prior(self, branches: Numbers) -> Floats:
+        """What a split into b children and its children add to the prior."""
+        rate = self.expected_branches
+        logs: Floats = branches * (math.log(rate) - rate) - gammaln(branches + 1)
+        return logs - np.array(self.log_splits)[branches] if self.log_splits else logs
 
     def totals(self, branches: Numbers) -> Floats:
         """A pseudocount for every child."""
@@ -65,13 +75,14 @@ class BranchSparse(TreePosterior):
     def best_log_prior(self, domain: Domain, most_leaves: int) -> PriorBound:
         """One node, and a root of two branches at least.
 
-        An inner node of b branches makes b - 1 leaves more and so adds b (ln lambda - lambda) - ln b! to the prior:
-        less than 0, and least for b = 2.
+        An inner node of b branches makes b - 1 leaves more and so adds b (ln lambda - lambda) - ln b! to the prior,
+        less what it is charged for the choice: always less than 0, so that a single split has the best prior.
         """
         rate, columns = self.expected_branches, len(domain)
+        split = float(self.log_prior(np.arange(2, max(*domain.sizes, 2) + 1)).max())
         features = self.by_features(np.arange(columns + 1), columns)
         none, some = (0.0, 0.0) if features is None else (float(features[0]), float(features[1:].max()))
-        return PriorBound(none - rate, some - rate + 2 * (math.log(rate) - rate) - math.log(2))
+        return PriorBound(none - rate, some - rate + split)
 
     def log_probabilities(self, structure: Tree, weights: Floats) -> Floats:
         """The product along the path of (n_c + a) / (n_i + b_i a)."""

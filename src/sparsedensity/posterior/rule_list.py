@@ -22,6 +22,7 @@ from sparsedensity.posterior.base import (
     log_volume_terms,
     mean_log_probabilities,
 )
+from sparsedensity.scalars import MOST, is_one_of, is_whole
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.table import Floats
 
@@ -188,7 +189,7 @@ def antecedents_by_size(
     >>> antecedents_by_size(four, 2)
     (14, 71)
     """
-    if not isinstance(max_conditions, int) or max_conditions < 1:
+    if not is_whole(max_conditions) or not 1 <= max_conditions <= MOST:
         raise ParameterError("max_conditions", max_conditions, "a whole number of 1 or more")
     counts = [1] + [0] * min(max_conditions, len(domain))
     for feature in domain:
@@ -206,7 +207,7 @@ def conditions_of(feature: Feature, ordinal_conditions: OrdinalConditions = "val
     >>> conditions_of(Feature.ordinal("size", ("s", "m", "l")), "interval")
     5
     """
-    if ordinal_conditions not in ("value", "interval"):
+    if not is_one_of(ordinal_conditions, ("value", "interval")):
         raise ParameterError("ordinal_conditions", ordinal_conditions, "'value' or 'interval'")
     if ordinal_conditions == "value" or not feature.ordered:
         return feature.size

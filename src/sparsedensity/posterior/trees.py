@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from scipy.special import gammaln
 from sparsedensity.domain import Domain
 from sparsedensity.kernels import belief as kernels
 from sparsedensity.posterior.base import PriorBound, log_volume_terms
+from sparsedensity.posterior.splits import log_splits
 from sparsedensity.structures import Tree
 from sparsedensity.table import Floats
 
@@ -41,6 +43,13 @@ class TreePosterior(ABC):
     """The data of the leaf model: a NamedTuple whose type chooses the compiled term."""
     only_leaves: bool = True
     """Whether trees with the same leaves score the same."""
+    log_splits: tuple[float, ...] = ()
+    """Ln of the ways to split the domain, by the number of children; without it the choice among splits is free."""
+
+    def calibrated(self, domain: Domain) -> Self:
+        """The same belief with a charge for having chosen each split among all there are."""
+        most = 2 if self.only_leaves else max(*domain.sizes, 2)
+        return replace(self, log_splits=log_splits(domain, most))  # type: ignore[type-var]
 
     @property
     def even(self) -> bool:
@@ -93,6 +102,12 @@ class TreePosterior(ABC):
             + (0.0 if used is None else float(used[0]))
             + self.leaf_terms(structure, weights, value_weights)
         )
+
+    def log_shape(self, tree: Tree, n: float) -> float:
+        """What the leaves and the branches of a tree add, whatever rows there are."""
+        branches = np.array([len(split[1]) for split in tree.splits() if split is not None], np.int64)
+        splits = 0.0 if self.only_leaves else float(self.by_branches(branches).sum())
+        return splits + float(self.by_leaves(np.array([tree.n_leaves]), n)[0])
 
     def leaf_terms(self, structure: Tree, weights: Floats, value_weights: Floats | None = None) -> float:
         """The sum of the terms of all leaves."""

@@ -1,13 +1,13 @@
-"""The comparison of a second table with a model, in words and pictures."""
+"""Two tables, or a table and a model, leaf by leaf: in words and pictures."""
 
 from __future__ import annotations
 
 import os
 import textwrap
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from sparsedensity.density.comparison import LeafComparison
+from sparsedensity.density.comparison import LeafComparison, SharesTest
 from sparsedensity.report import svg, words
 from sparsedensity.report.html import fill
 from sparsedensity.report.made import made_with, write_picture
@@ -18,6 +18,15 @@ from sparsedensity.report.text import rows_of, table, written
 
 LOUD = 3.0
 """Standard errors at which a difference has its full colour."""
+CHOSEN = (
+    "the leaves were chosen on the rows that the model was fitted to, so chance differences look larger than they are. "
+    "For a test, compare the two tables themselves, or fit the model with honest=0.5."
+)
+FRACTIONAL = "weights that are not whole numbers do not count rows. Give whole weights for a test."
+NOTHING_INSIDE = "no row of the second table lies inside the domain of the model. Look at its values."
+
+Outcome: TypeAlias = SharesTest | str
+"""A test, or the sentence that says why there is none."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class Difference:
     leaf: int | None
     """``None`` for the rows outside the domain."""
     expected: float
-    """The share that the model expects."""
+    """The share that the model expects; of two tables, the share of the first."""
     observed: float
     """The share of the second table."""
     difference: float
@@ -38,52 +47,76 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Wording:
+    """How a comparison speaks of its two sides."""
+
+    heading: str
+    titles: tuple[str, str]
+    """What the two shares are called."""
+    tables: tuple[str, str]
+    """What the sizes of the two tables follow."""
+    differ: str
+    """That there is a difference."""
+    scale: tuple[str, str]
+    """What the two colours mean."""
+    grey: str
+    """Whose the first share is."""
+    blue: str
+    """Whose the second share is."""
+    fair: str
+    """Why the test holds."""
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """A model and a second table. Print it, or draw it with :meth:`to_svg` and :meth:`to_html`."""
+    """Two tables, leaf by leaf. Print it, or draw it with :meth:`to_svg` and :meth:`to_html`."""
 
     title: str
-    source: str
+    wording: Wording = field(repr=False)
     differences: tuple[Difference, ...]
     rows: float
     """The weight of the second table."""
     fitted: float
-    """The weight of the table that the model was fitted to."""
-    statistic: float
-    freedom: int
-    p_value: float
-    """The probability of a difference at least as large if both tables came from the same source."""
+    """The weight of the first table, or of the rows that gave the leaves of the model their weights."""
+    test: SharesTest | None
+    """``None`` if no test would hold."""
+    untested: str
+    """Why there is no test, and the way out; empty if there is one."""
     distance: float
     """Jensen-Shannon distance between expected and observed shares: 0 the same, 1 nothing in common."""
     report: Report = field(repr=False)
     leaves: LeafComparison = field(repr=False)
 
     @property
-    def heading(self) -> str:
-        """What is compared."""
-        return f"{self.source or 'Another table'} compared with the model"
+    def p_value(self) -> float | None:
+        """The probability of a difference at least as large if both tables came from the same source.
+
+        ``None`` if the leaves were chosen on one of the tables, or if weights do not count rows.
+        """
+        return None if self.test is None else self.test.p_value
 
     @property
     def verdict(self) -> str:
         """What the test says, in words."""
-        p = words.p_value(float(f"{self.p_value:.2g}"))
-        if self.p_value < 0.001:
+        if self.test is None:
+            return f"No p-value: {self.untested}"
+        p = words.p_value(float(f"{self.test.p_value:.2g}"))
+        if self.test.p_value < 0.001:
             return (
-                f"The table differs from the one the model was fitted to ({p}): by chance alone such a difference "
-                "would arise less than once in 1,000 times."
+                f"The {self.wording.differ} ({p}): by chance alone such a difference would arise less than once in "
+                "1,000 times."
             )
-        if self.p_value < 0.05:
-            return f"The table probably differs from the one the model was fitted to ({p})."
+        if self.test.p_value < 0.05:
+            return f"Probably the {self.wording.differ} ({p})."
         return f"No significant difference ({p})."
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The whole comparison in a few lines."""
-        freedom = words.counted(self.freedom, "degree", "degrees")
-        test = f"chi-square {self.statistic:,.4g}, {freedom} of freedom, {words.p_value(self.p_value)}"
-        sizes = (words.amount(weight, self.report.weight_name) for weight in (self.fitted, self.rows))
+        first, second = (words.amount(weight, self.report.weight_name) for weight in (self.fitted, self.rows))
         return (
-            ("Tables", "fitted to {}, compared with {}".format(*sizes)),
-            ("Test", test),
+            ("Tables", f"{self.wording.tables[0]} {first}, {self.wording.tables[1]} {second}"),
+            *([] if self.test is None else [("Test", _tested(self.test, outside=self.differences[-1].leaf is None))]),
             ("Jensen-Shannon distance", f"{self.distance:.4f} (0: the same, 1: nothing in common)"),
         )
 
@@ -93,8 +126,9 @@ class Comparison:
         rows = rows_of(self.report.lines, [_cells(d) for d in self.differences])
         if self.differences[-1].leaf is None:
             rows.append((self.differences[-1].text, _cells(self.differences[-1])))
-        head = [f"{self.heading}: {self.title}", *(f"{name}: {value}" for name, value in self.facts), self.verdict]
-        titles = ("leaf", "expected", "observed", "difference", self.report.weight_name)
+        heading = f"{self.wording.heading}: {self.title}"
+        head = [heading, *(f"{name}: {value}" for name, value in self.facts), self.verdict]
+        titles = ("leaf", *self.wording.titles, "difference", self.report.weight_name)
         foot = "Differences are in standard errors; * marks those beyond 3."
         wrapped = [textwrap.fill(line, room, subsequent_indent="  ") for line in head]
         return "\n".join([*wrapped, "", *table(titles, rows, room), "", foot])
@@ -110,7 +144,7 @@ class Comparison:
         page = fill(
             "compare.html",
             made=made_with(self.report.seed),
-            title=self.heading,
+            title=self.wording.heading,
             comparison=self,
             form=picture.form,
             picture=svg.markup(picture, Style(title=False, foldable=True)),
@@ -122,8 +156,10 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as plain data, for JSON."""
-        names = ("rows", "fitted", "statistic", "freedom", "p_value", "distance")
-        return {name: getattr(self, name) for name in names} | {"leaves": [vars(d).copy() for d in self.differences]}
+        test = {"statistic": None, "freedom": None, "p_value": None, "permutations": None}
+        test |= {} if self.test is None else self.test._asdict()
+        leaves = [vars(d).copy() for d in self.differences]
+        return {"rows": self.rows, "fitted": self.fitted, **test, "distance": self.distance, "leaves": leaves}
 
     def __str__(self) -> str:
         return self.to_text()
@@ -132,21 +168,64 @@ class Comparison:
         return f'<div style="overflow:auto;max-height:45rem">{self.to_svg()}</div>'
 
 
-def compare(report: Report, leaves: LeafComparison, source: str = "") -> Comparison:
-    """The comparison of a second table with a model, ready to be shown."""
+def against_model(report: Report, leaves: LeafComparison, outcome: Outcome, source: str = "") -> Comparison:
+    """The comparison of a table with a model, ready to be shown."""
+    wording = Wording(
+        f"{words.printable(source) or 'Another table'} compared with the model",
+        ("expected", "observed"),
+        ("model from", "compared with"),
+        "table differs from the one the model was fitted to",
+        ("fewer than expected", "more than expected"),
+        "that the model expects",
+        "in this table",
+        "The leaves were chosen on other rows than those that are compared, so the test holds.",
+    )
+    return _comparison(report, leaves, outcome, wording)
+
+
+def of_tables(report: Report, leaves: LeafComparison, outcome: Outcome, names: tuple[str, str]) -> Comparison:
+    """The comparison of two tables by the leaves of a model of both, ready to be shown."""
+    first, second = map(words.printable, names)
+    heading = f"{second} compared with {first}" if first and second else "The second table compared with the first"
+    tables = f"{first or 'first'}:", f"{second or 'second'}:"
+    wording = Wording(
+        heading,
+        ("first", "second"),
+        tables,
+        "tables differ",
+        ("fewer in the second table", "more in the second table"),
+        "in the first table",
+        "in the second table",
+        "The leaves were chosen on both tables together, without looking at which row is whose, so the test holds.",
+    )
+    return _comparison(report, leaves, outcome, wording)
+
+
+def _comparison(report: Report, leaves: LeafComparison, outcome: Outcome, wording: Wording) -> Comparison:
     texts = [*((str(leaf), leaf.number) for leaf in report.leaves), ("outside the domain", None)]
     numbers = zip(leaves.expected, leaves.observed, leaves.differences, leaves.weights, strict=True)
+    test, untested = (outcome, "") if isinstance(outcome, SharesTest) else (None, outcome)
     return Comparison(
         report.title,
-        words.printable(source),
+        wording,
         tuple(Difference(*text, *map(float, row)) for text, row in zip(texts, numbers, strict=False)),
         float(leaves.weights.sum()),
         float(leaves.fitted.sum()),
-        *leaves.test,
+        test,
+        untested,
         leaves.distance,
         report,
         leaves,
     )
+
+
+def _tested(test: SharesTest, *, outside: bool) -> str:
+    """The test in one line."""
+    how = words.counted(test.freedom, "degree of freedom", "degrees of freedom")
+    if test.permutations is not None:
+        how = f"{words.count(test.permutations)} random divisions of the rows"
+    without = "; rows outside the domain are left out" if outside else ""
+    return f"chi-square {test.statistic:,.4g}, {how}, {words.p_value(test.p_value)}{without}"
 
 
 def _picture(comparison: Comparison) -> Picture:
@@ -171,17 +250,18 @@ def _picture(comparison: Comparison) -> Picture:
             return spot
         expected, observed, score, weight = part
         difference = Cell(f"{score:+.1f}", _swing(score, loudest))
-        cells = (_shares(expected, observed, largest), difference, Cell(words.count(weight), weight / heaviest))
+        shares = _shares(expected, observed, largest, comparison.wording.titles)
+        cells = (shares, difference, Cell(words.count(weight), weight / heaviest))
         return replace(spot, share=observed, shade=_swing(score, LOUD), cells=cells)
 
-    title, scale = f"{comparison.heading}: {comparison.title}", ("fewer than expected", "more than expected")
-    return Picture(title, form_of(report.structure), tuple(map(drawn, spots, parts)), columns, scale)
+    title = f"{comparison.wording.heading}: {comparison.title}"
+    return Picture(title, form_of(report.structure), tuple(map(drawn, spots, parts)), columns, comparison.wording.scale)
 
 
-def _shares(expected: float, observed: float, largest: float) -> Cell:
+def _shares(expected: float, observed: float, largest: float, titles: tuple[str, str]) -> Cell:
     """Two shares side by side, in percent."""
     text = f"{100 * expected:#.3g} → {100 * observed:#.3g}".replace(". ", " ").removesuffix(".")
-    title = f"expected {words.percent(expected)}, observed {words.percent(observed)}"
+    title = f"{titles[0]} {words.percent(expected)}, {titles[1]} {words.percent(observed)}"
     return Cell(text, expected / largest, observed / largest, title=title)
 
 

@@ -43,3 +43,5 @@ class Evidence:
     path: SparsityPath | None = None
     weights: Floats | None = field(default=None, repr=False)
     """The weight of the rows in every leaf (one row each) by every value of the domain."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the gathering before all was there."""

@@ -43,9 +43,11 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     domain = files.domain_from_json(document["domain"])
     structure = files.structure_from_json(document["structure"], domain)
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
-    search = SimpleNamespace(**document["search"])
+    search = SimpleNamespace(**files.checked_search(document["search"]))
     leaves = model.leaves_of(Density(structure, weights, logs), intervals)
-    report = model.report_of(document["title"], leaves, structure, search, weighted=document["weighted"])
+    searched = None if document.get("honest") is None else float(document["honest"]["searched"])
+    weighted = document["weighted"]
+    report = model.report_of(document["title"], leaves, structure, search, weighted=weighted, searched=searched)
     report = replace(report, seed=document["parameters"].get("random_state"))
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)

@@ -9,14 +9,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
-from sparsedensity.report.search_summary import search_facts, search_in_words
+from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
@@ -46,9 +44,9 @@ class Leaf:
     probability: float
     log_volume: float
     density: float
-    """Probability over volume: the same at every point of the leaf."""
+    """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
-    """A 95 % credible interval for the probability, given the structure."""
+    """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
     unusualness: float = 0.0
     """The share of the model's mass that is denser than this leaf."""
 
@@ -60,7 +58,7 @@ class Leaf:
     @property
     def volume(self) -> float:
         """The volume; infinite if it does not fit a float."""
-        return math.exp(self.log_volume) if self.log_volume < 709 else math.inf
+        return _exp(self.log_volume)
 
     def as_dict(self) -> dict[str, Any]:
         """The leaf as plain data, for JSON."""
@@ -70,7 +68,7 @@ class Leaf:
             "weight": self.weight,
             "probability": self.probability,
             "interval": list(self.interval),
-            "density": self.density,
+            "density": self.density if math.isfinite(self.density) else None,
             "log_volume": self.log_volume if math.isfinite(self.log_volume) else None,
         }
 
@@ -122,17 +120,36 @@ class Report:
 
 
 def report_of(
-    title: str, leaves: tuple[Leaf, ...], structure: Structure, search: Any, *, weighted: bool, posterior: Any = None
+    title: str,
+    leaves: tuple[Leaf, ...],
+    structure: Structure,
+    search: Any,
+    *,
+    weighted: bool,
+    posterior: Any = None,
+    searched: float | None = None,
 ) -> Report:
-    """The report of a fitted or saved model; `search` is what it says about its search."""
+    """The report of a fitted or saved model.
+
+    `search` is what it says about its search, `searched` the weight of the rows that chose the leaves of an honest one.
+    """
     weight_name = "weight" if weighted else "rows"
-    rows = words.amount(math.fsum(leaf.weight for leaf in leaves), weight_name)
+    held = math.fsum(leaf.weight for leaf in leaves)
+    rows = words.amount(held + (searched or 0.0), weight_name)
     facts = (
         ("Data", f"{rows}, {words.counted(len(structure.domain), 'column', 'columns')}"),
+        *([] if searched is None else [_honest(searched, held, weight_name)]),
         ("Log posterior", f"{search.log_posterior:,.2f}"),
         ("Search", search_in_words(search, structure)),
+        *calibrated_size(search, structure),
     )
     return Report(title, facts, leaves, structure, search_facts(search, structure, posterior), weight_name=weight_name)
+
+
+def _honest(searched: float, held: float, weight_name: str) -> tuple[str, str]:
+    """Which rows say what in an honest model."""
+    chose, others = words.amount(searched, weight_name), words.count(held)
+    return "Honest", f"leaves chosen on {chose}, their probabilities and intervals from the other {others}"
 
 
 def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
@@ -146,7 +163,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             weight=float(density.weights[i]),
             probability=float(density.probabilities[i]),
             log_volume=float(volumes[i]),
-            density=float(np.exp(logs[i])),
+            density=_exp(float(logs[i])),
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
             unusualness=float(density.unusualness[i]),
         )
@@ -252,3 +269,8 @@ def _value(feature: Feature, code: int) -> Any:
     if isinstance(value, Bin) and feature.period is not None:
         return periods.plain(feature.period, value.low, value.high - 1)
     return value
+
+
+def _exp(log: float) -> float:
+    """The number with this natural log; infinite if it does not fit a float."""
+    return math.exp(log) if log < 709 else math.inf

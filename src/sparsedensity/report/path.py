@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, in_short
 from sparsedensity.extras import need
 from sparsedensity.report import words
 from sparsedensity.report.axes import span
+from sparsedensity.scalars import is_whole
 
 BAR = 30
 
@@ -53,9 +54,9 @@ class SparsityPath:
     def at(self, size: int) -> PathPoint:
         """The point of one size."""
         for point in self.points:
-            if point.size == size:
+            if is_whole(size) and point.size == size:
                 return point
-        raise DataError(f"No model with {size} {self.unit} was found. Found: {_ranges(self.sizes)}.")
+        raise DataError(f"No model with {in_short(size)} {self.unit} was found. Found: {_ranges(self.sizes)}.")
 
     @property
     def most_probable(self) -> PathPoint:

@@ -250,7 +250,7 @@ def _columns(
 
 
 def _interval(ends: Iterable[float] | None, say: Callable[[float], str]) -> str:
-    return "" if ends is None else "95 % credible interval {} to {}".format(*map(say, ends))
+    return "" if ends is None else "95 % interval {} to {}".format(*map(say, ends))
 
 
 def _log(value: float) -> float:

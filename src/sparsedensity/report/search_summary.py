@@ -33,6 +33,7 @@ def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Fa
     facts = [("Search", search_in_words(search, structure)), ("Log posterior", f"{search.log_posterior:,.4f}")]
     if posterior is not None and is_dataclass(posterior):
         facts.append(("Prior", _prior(posterior)))
+    facts += calibrated_size(search, structure)
     if not isinstance(structure, Cells):
         facts.append(("Optimality", _optimality(search, "list" if isinstance(structure, RuleList) else "tree")))
     if getattr(search, "r_hat", None) is not None:
@@ -40,9 +41,19 @@ def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Fa
     return tuple(facts)
 
 
+def calibrated_size(search: Any, structure: Structure) -> list[tuple[str, str]]:
+    """What is said if a smaller tree is best once the choice among splits is charged for."""
+    size = getattr(search, "calibrated_leaves", None)
+    if size is None or size >= structure.n_leaves:
+        return []
+    doubt = "there may be nothing here." if size == 1 else "finer leaves may be chance."
+    return [("Noise", f"Charging for the choice among splits, the best size is {size}: {doubt}")]
+
+
 def _prior(posterior: Any) -> str:
     numbers = {field.name: getattr(posterior, field.name) for field in fields(posterior)}
-    return ", ".join(
+    calibrated = "calibrated, " if getattr(posterior, "log_splits", ()) else ""
+    return calibrated + ", ".join(
         f"{name.replace('_', ' ')} {words.number(value)}"
         for name, value in numbers.items()
         if isinstance(value, int | float) and not isinstance(value, bool)

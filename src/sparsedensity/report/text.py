@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
+from sparsedensity import writing
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, TextLine
 
@@ -16,7 +16,7 @@ def render(report: Report, *, width: int | None = None) -> str:
     """The model line by line, with probability, density, volume and rows at each leaf."""
     titles = ("leaf", "probability", "density", "volume", report.weight_name)
     rows = rows_of(report.lines, [_cells(leaf) for leaf in report.leaves])
-    facts = [f"{name}: {value}" for name, value in report.facts]
+    facts = [line for name, value in report.facts for line in _wrapped(f"{name}: {value}", words.room(width))]
     return "\n".join([report.title, *facts, "", *table(titles, rows, words.room(width))])
 
 
@@ -50,7 +50,7 @@ def _guide(line: TextLine) -> str:
 def written(text: str, path: str | os.PathLike[str] | None) -> str:
     """The text, which is also written to a file if a path is given."""
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        writing.write_text(text, path)
     return text
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
+from sparsedensity.search.interrupts import Quit, asked_to_stop, stopping_on_ctrl_c
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.table import Floats
 
@@ -40,8 +41,10 @@ class Best:
     structure: Structure = field(repr=False)
     archive: Mapping[int, Structure] = field(default_factory=dict, repr=False)
     """The best structure seen for each number of leaves or rules."""
-    limit_binds: bool = False
-    """Whether the limit on leaves or rules kept the search from a better structure."""
+    scores: Mapping[int, float] = field(default_factory=dict, repr=False)
+    """Their log posteriors, as far as the search knows them."""
+    limit_binds: bool | None = False
+    """Whether a structure above the limit on leaves or rules scores higher; ``None`` if that is not known."""
     upper_bound: float | None = None
     """What no structure exceeds, if the search has proven that."""
     r_hat: float | None = None
@@ -86,6 +89,8 @@ class Budget:
         """Why the search must stop now, if it must."""
         if state.finished:
             return "finished"
+        if asked_to_stop():
+            return "interrupted"
         if self.moves is not None and state.moves >= self.moves:
             return "iterations"
         if self.seconds is not None and seconds >= self.seconds:
@@ -145,6 +150,8 @@ class Found(Best):
     trace: tuple[tuple[float, float], ...] = field(default=(), repr=False)
     """Seconds and best log posterior, at every improvement."""
     proven: bool = False
+    calibrated_leaves: int | None = None
+    """The leaves of the tree in the archive that is best if the choice among splits is charged for."""
 
     @property
     def gap(self) -> float | None:
@@ -164,20 +171,26 @@ def run(
     budget, rng, watchers = budget or Budget(), rng or np.random.default_rng(0), tuple(watch)
     begin = time.perf_counter()
     trace: list[tuple[float, float]] = []
-    state = search.init(problem, rng)
-    try:
-        while not (reason := budget.spent(state, time.perf_counter() - begin)):
-            state = search.step(problem, state, rng)
-            seconds = time.perf_counter() - begin
-            if not trace or state.log_posterior > trace[-1][1]:
-                trace.append((seconds, state.log_posterior))
-            for look in watchers:
-                look(state, seconds)
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    best = search.best(problem, state)
-    log_posterior = problem.score(best.structure)
-    if trace and trace[-1][1] > log_posterior + 1e-6 * abs(log_posterior):  # what was searched was a sample
+    with stopping_on_ctrl_c() as ongoing:
+        too_late = asked_to_stop()  # while another search ran before this one
+        state = search.init(problem, rng)
+        try:
+            while not (reason := "interrupted" if too_late else budget.spent(state, time.perf_counter() - begin)):
+                state = search.step(problem, state, rng)
+                ongoing.has_result = True
+                seconds = time.perf_counter() - begin
+                if not trace or state.log_posterior > trace[-1][1]:
+                    trace.append((seconds, state.log_posterior))
+                for look in watchers:
+                    look(state, seconds)
+        except Quit:
+            raise
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        best = search.best(problem, state)
+        log_posterior = problem.score(best.structure)
+    # What was searched was a sample, or the last look at what was found made it better.
+    if trace and abs(trace[-1][1] - log_posterior) > 1e-6 * abs(log_posterior):
         trace.append((time.perf_counter() - begin, log_posterior))
     bound = certified(problem, best.upper_bound, log_posterior)
     archive = {**best.archive, size_of(best.structure): best.structure}
@@ -190,6 +203,7 @@ def run(
         seconds=time.perf_counter() - begin,
         trace=tuple(trace),
         proven=bound is not None and bound <= log_posterior,
+        calibrated_leaves=calibrated_leaves(problem, best),
     )
 
 
@@ -200,6 +214,20 @@ def each(ones: Sequence[T], job: Callable[[T], R], jobs: int) -> list[R]:
         return [job(one) for one in ones]
     with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(job, ones))
+
+
+def calibrated_leaves(problem: Problem[Any], best: Best) -> int | None:
+    """How many leaves the calibrated prior would choose among the trees that a search keeps; the fewest of equals."""
+    if not best.scores:
+        return None
+    own, n = problem.posterior, problem.engine.n
+    calibrated = own.calibrated(problem.domain)
+
+    def score(size: int) -> float:
+        tree = best.archive[size]
+        return best.scores[size] + float(calibrated.log_shape(tree, n) - own.log_shape(tree, n))
+
+    return max(sorted(best.scores), key=score)
 
 
 def certified(problem: Problem[Any], proven: float | None, log_posterior: float) -> float | None:
@@ -221,6 +249,15 @@ def tie_of(log_posterior: float) -> float:
 def size_of(structure: Structure) -> int:
     """What a structure's size is counted in: rules for a list, else leaves."""
     return structure.n_rules if isinstance(structure, RuleList) else structure.n_leaves
+
+
+def better_of(
+    problem: Problem[Any], one: Mapping[int, Structure], other: Mapping[int, Structure]
+) -> dict[int, Structure]:
+    """The better structure of each size; of equals the first."""
+    sizes = sorted({*one, *other})
+    both = {size: [archive[size] for archive in (one, other) if size in archive] for size in sizes}
+    return {size: found[0] if len(found) == 1 else max(found, key=problem.score) for size, found in both.items()}
 
 
 def score_archive(problem: Problem[Any], archive: Mapping[int, Structure]) -> dict[int, Scored]:

@@ -41,3 +41,8 @@ def most_leaves(problem: Problem[Any]) -> int:
     """The most leaves a structure can have."""
     points = math.prod(problem.domain.sizes)
     return min(points, problem.max_leaves or points)
+
+
+def may_bind(problem: Problem[Any]) -> bool | None:
+    """Whether the limit keeps a search from a better tree, before any is known: not if no tree has more leaves."""
+    return None if (problem.max_leaves or math.inf) < math.prod(problem.domain.sizes) else False

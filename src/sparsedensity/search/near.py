@@ -58,7 +58,8 @@ def list_near(proof: Proof, list_within: Callable[[float], list[Near]], within: 
     check_positive("within", within)
     check_limit("at_most", at_most)
     for _ in proof.work:
-        pass
+        if proof.upper_bound <= proof.threshold:
+            break
     if proof.upper_bound > proof.threshold:
         raise DataError("The optimum of this table was not proven, so what is near it is not known.")
     window, listed, complete = min(FIRST_WINDOW, within), list[Near](), False

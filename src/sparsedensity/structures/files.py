@@ -1,19 +1,19 @@
-"""Domains and structures as JSON that a person can read, and files written whole or not at all."""
+"""Domains and structures as JSON that a person can read."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from sparsedensity import periods
+from sparsedensity import periods, writing
 from sparsedensity.domain import Bin, Domain, Feature
-from sparsedensity.errors import DataError, ModelFileError
+from sparsedensity.errors import DataError, ModelFileError, OutputError, ParameterError, in_short
+from sparsedensity.scalars import is_number
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
 from sparsedensity.structures.tree import Tree
@@ -24,34 +24,57 @@ FIRST_BYTES = 1 << 10
 MOST_BYTES = 1 << 30
 
 Json = Any
+IF_KNOWN = ("r_hat", "calibrated_leaves")
+"""Entries about the search that not every model has."""
+SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
+    "a text": dict.fromkeys(("method", "reason"), lambda value: isinstance(value, str)),
+    "a number": dict.fromkeys(("log_posterior", "moves", "seconds"), is_number),
+    "a number or null": dict.fromkeys(("upper_bound", *IF_KNOWN), lambda value: value is None or is_number(value)),
+    "true or false": {"proven": lambda value: isinstance(value, bool)},
+    "true, false or null": {"limit_binds": lambda value: value is None or isinstance(value, bool)},
+}
+"""What each entry about the search must be."""
 
 
 def write_document(path: str | os.PathLike[str], document: Mapping[str, Json]) -> None:
     """Write a model file. The old file stays whole until the new one is complete."""
     path = Path(path)
-    if path.is_dir():
-        raise ModelFileError(path, "is a directory. Name a file in it.")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         text = json.dumps(
             {"format": FORMAT, "version": VERSION, **document}, indent=1, ensure_ascii=False, allow_nan=False
         )
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise ModelFileError(path, f"cannot be written: {error.strerror or error}.") from None
+        writing.write_text(text + "\n", path)
+    except OutputError as error:
+        raise ModelFileError(path, f"cannot be written: {error.reason}.") from None
     except (TypeError, ValueError) as error:
         raise ModelFileError(path, f"cannot be written: {error}.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
     """Read a model file, or say in one sentence why it is not one."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError("path", path, "the name of a model file")
     path = Path(path)
+    document = _read_json(path)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(path, "is JSON but not a model saved by sparsedensity.")
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(path, f"is damaged: its version is {in_short(version)}.")
+    if version > VERSION:
+        raise ModelFileError(
+            path,
+            f"was saved by a newer sparsedensity ({document.get('library', 'unknown')}, file version "
+            f"{in_short(version)}); this one reads up to version {VERSION}. Upgrade sparsedensity.",
+        )
+    if not isinstance(document.get("title", ""), str):
+        raise ModelFileError(path, f"is damaged: its title is {in_short(document['title'])}, not a text.")
+    return document
+
+
+def _read_json(path: Path) -> Json:
     try:
-        document = json.loads(_content(path).decode("utf-8"))
+        return json.loads(_content(path).decode("utf-8"))
     except FileNotFoundError:
         raise ModelFileError(path, "does not exist.") from None
     except IsADirectoryError:
@@ -60,20 +83,18 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
         raise ModelFileError(path, f"cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
         raise ModelFileError(path, "is not a model file: it is not text in UTF-8.") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(path, f"is damaged or not a model file: it is not valid JSON ({error}).") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(path, "is JSON but not a model saved by sparsedensity.")
-    version = document.get("version")
-    if type(version) is not int or version < 1:
-        raise ModelFileError(path, f"is damaged: its version is {version!r}.")
-    if version > VERSION:
-        raise ModelFileError(
-            path,
-            f"was saved by a newer sparsedensity ({document.get('library', 'unknown')}, file version {version}); "
-            f"this one reads up to version {VERSION}. Upgrade sparsedensity.",
-        )
-    return document
+
+
+def checked_search(search: dict[str, Json]) -> dict[str, Json]:
+    """What a model file says about the search, if every entry is what it should be."""
+    for kind, entries in SEARCH_KINDS.items():
+        for name, is_sound in entries.items():
+            value = search.get(name) if name in IF_KNOWN else search[name]
+            if not is_sound(value):
+                raise DataError(f"its {name} is {in_short(value)}, not {kind}.")
+    return search
 
 
 def _content(path: Path) -> bytes:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedensity.kernels import is_compiled, list_moves
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import Best, each
@@ -77,10 +78,10 @@ class AnnealLists:
         proposals = min(BLOCK, max(1, self.iterations - state.done))
         if share < ANNEALED:
             hot = HOT ** (1 - share / ANNEALED)
-            each(state.chains, lambda chain: chain.anneal(hot, proposals), self.jobs)
+            each(state.chains, lambda chain: chain.anneal(hot, proposals), self._threads)
         elif share < CLIMBED:
             cold = COLD ** ((share - ANNEALED) / (CLIMBED - ANNEALED))
-            each(state.chains, lambda chain: chain.walk(cold, COLD, proposals), self.jobs)
+            each(state.chains, lambda chain: chain.walk(cold, COLD, proposals), self._threads)
         elif self._improves(state):
             return state
         else:
@@ -102,7 +103,7 @@ class AnnealLists:
 
     def _sample(self, state: ListChains, proposals: int) -> None:
         """Sample the posterior with every chain, and see whether they agree."""
-        state.traces.append(np.array(each(state.chains, lambda chain: chain.sample(proposals), self.jobs)))
+        state.traces.append(np.array(each(state.chains, lambda chain: chain.sample(proposals), self._threads)))
         state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
 
@@ -120,9 +121,14 @@ class AnnealLists:
     def _work(self, works: list[Work]) -> Iterator[None]:
         """Let every chain do its work, several at a time, a moment at a time."""
         while works:
-            done = each(works, _is_done_after_a_moment, self.jobs)
+            done = each(works, _is_done_after_a_moment, self._threads)
             works = [work for work, is_done in zip(works, done, strict=True) if not is_done]
             yield
+
+    @property
+    def _threads(self) -> int:
+        """One until all is compiled: what is compiled in the main thread can be ended by Ctrl-C."""
+        return self.jobs if is_compiled(list_moves.walk) else 1
 
     def _list(self, problem: Problem[ListPosterior], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions
@@ -137,16 +143,18 @@ def tidied(problem: Problem[ListPosterior], antecedents: Antecedents, rules: Rul
     return ordered if problem.score(ordered) >= problem.score(rules) - SAME else rules
 
 
-def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents, best: Structure) -> bool:
-    """Whether a list is as long as it may be and one more rule would pay, at whatever place."""
+def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents, best: Structure) -> bool | None:
+    """Whether the limit binds: one more rule pays, at whatever place. If none does, longer lists may; not known."""
     assert isinstance(best, RuleList)
-    if best.n_leaves != problem.max_leaves or best.n_rules == sum(antecedents.counts):
+    if problem.max_leaves is None or problem.max_leaves > sum(antecedents.counts):
         return False
+    if best.n_leaves != problem.max_leaves:
+        return None
     task = task_of(problem.posterior, antecedents, best.n_rules + 1)
     chain = ListChain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
     chain.set(antecedents.numbers(best.rules))
     before = chain.log_posterior
-    return chain.insert() and chain.log_posterior > before + SAME
+    return (chain.insert() and chain.log_posterior > before + SAME) or None
 
 
 def _is_done_after_a_moment(work: Work) -> bool:

@@ -48,7 +48,13 @@ def near_optimal_lists(
     Lists whose rules take the same parts of the domain, with as many conditions, are one.
     """
     proof = ExactLists(antecedents).init(problem, np.random.default_rng(0))
-    return list_near(proof, lambda window: ListListing(problem, antecedents, proof, window).listed(), within, at_most)
+
+    def listed(window: float) -> list[Near]:
+        if not sum(antecedents.counts):  # the empty list is the only one
+            return [Near(proof.log_posterior, lambda: proof.structure)]
+        return ListListing(problem, antecedents, proof, window).listed()
+
+    return list_near(proof, listed, within, at_most)
 
 
 class ListListing:

@@ -16,8 +16,10 @@ from typing import Literal
 import numpy as np
 
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import Best, each, run
+from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
     FEW_REGIONS,
@@ -25,6 +27,7 @@ from sparsedensity.search.trees.anneal_chain import (
     AnnealChain,
     Cooling,
     Recipe,
+    Stored,
     region_count,
 )
 from sparsedensity.search.trees.anneal_memory import limit_of, on_grid
@@ -45,6 +48,8 @@ RESTARTS_SHARE = 0.6
 MOST_ROUNDS = 8
 ENOUGH = 2e-4
 """A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
+BETTER = 1e-9
+"""What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
 RECIPES = (
@@ -100,33 +105,40 @@ class Anneal:
         """One block of every chain that is not done; when all are, the next stage."""
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
-        each(live, lambda chain: chain.block(share), self.jobs)
+        # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
+        compiled = is_compiled(anneal_moves.anneal) and is_compiled(anneal_moves.rebuild)
+        each(live, lambda chain: chain.block(share), self.jobs if compiled else 1)
         state.update()
         if all(chain.done for chain in state.chains):
             self._next_stage(problem, state)
         return state
 
     def best(self, problem: AnyProblem, state: Annealing) -> Best:
-        """The best tree of all chains; if only leaves matter, its canonical form."""
+        """The best tree of all chains and of the short search at each size; if only leaves matter, canonical."""
         leader = state.leader()
-        tree = leader.tree(problem)
+        kept = self._archive(problem, state)
+        better = max(kept.values(), key=lambda stored: stored.score)
+        leads = state.is_sample or better.score <= leader.score + BETTER
+        tree = (leader.found if leads else better).tree(problem)
+        counted = not state.is_sample or state.stage == "all rows"
         reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
         return Best(
             canonical(tree) if problem.posterior.only_leaves else tree,
-            archive=self._archive(problem, state),
-            limit_binds=reached and leader.wants_more,
+            archive={leaves: stored.tree(problem) for leaves, stored in kept.items()},
+            scores={leaves: stored.score for leaves, stored in kept.items()},
+            limit_binds=(leads and counted and reached and leader.wants_more) or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
         )
 
-    def _archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Tree]:
+    def _archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each."""
         found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(SHORT)
         for other in state.retired if state.stage == "all rows" else state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
                     found[leaves] = kept
-        return {leaves: found[leaves].tree(problem) for leaves in sorted(found)}
+        return dict(sorted(found.items()))
 
     def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> AnnealChain:
         chain = AnnealChain(problem, state.table, recipe, state.generators.pop(), self.epsilon, self.cooling)

@@ -14,6 +14,7 @@ from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.problem import AnyProblem, Problem
+from sparsedensity.search.base import tie_of
 from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
@@ -307,11 +308,12 @@ class AnnealChain:
         return found
 
     def _would_grow(self, tree: trees.Growing) -> bool:
-        """Whether one more leaf would pay, as far as the leaves have been looked at."""
-        leaves = tree.nodes["leaf_at"][: leaves_of(tree)]
+        """Whether one more leaf would pay, as far as the leaves have been looked at, even with a new feature."""
+        leaves, by_features = tree.nodes["leaf_at"][: leaves_of(tree)], self.memory.belief.by_features
         held = self.memory.regions[tree.nodes["region"][leaves]]
-        gains = held["best_gain"][held["best"] >= 0]
-        return bool((gains > self._price(leaves_of(tree))).any())
+        gains, used = held["best_gain"][held["best"] >= 0], int((tree.uses > 0).sum())
+        feature = np.max(by_features[used : used + 1] - by_features[used + 1 : used + 2], initial=0.0)
+        return bool((gains > self._price(leaves_of(tree)) + feature + tie_of(self.score)).any())
 
 
 def leaves_of(tree: trees.Growing) -> int:

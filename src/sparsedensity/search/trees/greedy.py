@@ -21,7 +21,8 @@ from sparsedensity.kernels import belief as beliefs
 from sparsedensity.kernels import count, divisions
 from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
-from sparsedensity.search.base import Best
+from sparsedensity.search.base import Best, tie_of
+from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
 from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
 from sparsedensity.structures import Tree, canonical
@@ -83,12 +84,27 @@ class Greedy:
         limit = min(grown, problem.max_leaves or grown)
         archive = {k: pruned(state.domain, state.splits, sums, k) for k in range(1, min(limit, LARGEST_ARCHIVE) + 1)}
         best = size_of_best(sums[0], self._by_leaves(problem, limit))
-        reached = problem.max_leaves is not None and best == problem.max_leaves
-        binds = reached and size_of_best(sums[0], self._by_leaves(problem, grown)) > best
         tree = archive[best] if best in archive else pruned(state.domain, state.splits, sums, best)
-        if self.criterion == "ise" or problem.posterior.only_leaves:
-            return Best(canonical(tree), archive, binds)
-        return Best(self._best_drawing(problem, [tree, *archive.values()]), archive, binds)
+        totals = sums[0] + self._by_leaves(problem, grown)
+        if self.criterion == "ise":
+            binds = bool(totals[limit + 1 :].max(initial=-np.inf) > totals[best] + tie_of(totals[best]))
+            return Best(canonical(tree), archive, limit_binds=binds or may_bind(problem))
+        only_leaves = problem.posterior.only_leaves
+        drawing = canonical(tree) if only_leaves else self._best_drawing(problem, [tree, *archive.values()])
+        binds = False
+        if grown > limit:
+            larger = pruned(state.domain, state.splits, sums, limit + 1 + int(totals[limit + 1 :].argmax()))
+            score = problem.score(drawing)
+            binds = problem.score(larger) > score + tie_of(score)
+        return Best(drawing, archive, self._scores(problem, state, totals, archive), binds or may_bind(problem))
+
+    def _scores(self, problem: AnyProblem, state: Growth, totals: Floats, archive: dict[int, Tree]) -> dict[int, float]:
+        """The log posterior of every pruning, from what splits and leaves add."""
+        columns = len(state.domain)
+        used = problem.posterior.by_features(np.arange(columns + 1), columns)
+        features = np.zeros(columns + 1) if used is None else used - used[0]
+        scores = totals + (state.one_leaf - totals[1])
+        return {k: float(scores[k] + features[tree.n_features_used]) for k, tree in archive.items()}
 
     def _best_drawing(self, problem: AnyProblem, trees: list[Tree]) -> Tree:
         """Splits in two are one drawing; chains of them on one feature may be better as one split, or fewer leaves."""

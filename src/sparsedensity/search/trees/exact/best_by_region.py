@@ -88,6 +88,10 @@ class LeafCounts:
             kernels.best_by_leaves(self.leaf, self.lattice.partings, begin, end, self.sums)
             yield int(end - begin)
 
+    def best(self, leaves: int) -> float:
+        """The best sum for the whole domain with so many leaves."""
+        return float(self.sums[self.lattice.root, leaves])
+
     def plan(self, region: int, leaves: int) -> Plan:
         """The best tree of a region with so many leaves."""
         if leaves == 1:
@@ -208,6 +212,67 @@ class BranchTables(NodeTables):
 
 Tables = LeafTables | NodeTables
 """The best trees of all regions at one price per leaf."""
+
+
+class NodeCounts:
+    """The same for every number of leaves at once: the best sum of each region with 1, 2, .. leaves."""
+
+    def __init__(self, tables: BranchTables, most: int) -> None:
+        self.terms, self.lattice = tables.terms, tables.lattice
+        self.sums = np.empty((tables.lattice.regions, most + 1))
+        """Each with what the region adds as a child."""
+        sides, groups = max(tables.lattice.counts), max(tables.lattice.domain.sizes) + 1
+        self.lines = np.empty((sides, groups, most + 1))
+
+    def solve(self) -> Iterator[int]:
+        """One pass over all regions."""
+        for begin, end in blocks(self.lattice, self.sums.shape[1] ** 2 / 4):
+            kernels.best_nodes_by_leaves(self.terms, self.lattice.partings, (begin, end), self.lines, self.sums)
+            yield int(end - begin)
+
+    def best(self, leaves: int) -> float:
+        """The best sum for the whole domain with so many leaves."""
+        return self._own(self.lattice.root, leaves)
+
+    def plan(self, region: int, leaves: int) -> Plan:
+        """The best tree of a region with so many leaves."""
+        if leaves == 1:
+            return Plan(region, -1, ())
+        own, head = self._own(region, leaves), self.terms.head[self.terms.weight[region]]
+        for feature in self.lattice.features:
+            digit = self.lattice.digit(region, feature)
+            base = region - digit * self.lattice.strides[feature]
+            kernels.line_chains_by_leaves(self.sums, base, self.lattice.partings, feature, digit, self.lines)
+            for groups in range(2, self.lattice.sides[feature].masks[digit].bit_count() + 1):
+                if self.lines[digit, groups, leaves] + head[groups] >= own - ROUNDING * max(1.0, abs(own)):
+                    parts = self._parts(feature, digit, groups, leaves)
+                    step = self.lattice.strides[feature]
+                    return Plan(region, feature, tuple(self.plan(base + side * step, k) for side, k in parts))
+        raise AssertionError("a region of several points has a best split")
+
+    def _own(self, region: int, leaves: int) -> float:
+        return float(self.sums[region, leaves] - self.terms.child[self.terms.weight[region]])
+
+    def _parts(self, feature: int, side: int, groups: int, leaves: int) -> list[tuple[int, int]]:
+        """The sides of the best grouping along a line, with their leaves; what remains is the last of them."""
+        sides, parts = self.lattice.sides[feature], []
+        for left in range(groups, 1, -1):
+            places = np.arange(sides.start[side], sides.start[side + 1])
+            places = places[sides.sizes[sides.rest[places]] >= left - 1]
+            first, rest = sides.first[places], sides.rest[places]
+            totals = self.lines[first, 1, 1:leaves] + self.lines[rest, left - 1, leaves - 1 : 0 : -1]
+            place, share = divmod(int(totals.argmax()), leaves - 1)
+            parts.append((int(first[place]), share + 1))
+            side, leaves = int(rest[place]), leaves - share - 1
+        return [*parts, (side, leaves)]
+
+
+def counts_of(tables: Tables, most: int) -> LeafCounts | NodeCounts:
+    """The tables over the number of leaves that go with those at a price."""
+    if isinstance(tables, LeafTables):
+        return LeafCounts(tables, most)
+    assert isinstance(tables, BranchTables)
+    return NodeCounts(tables, most)
 
 
 class Line:

@@ -11,6 +11,7 @@ import numpy as np
 from sparsedensity.engines import whole_table
 from sparsedensity.errors import DataError
 from sparsedensity.problem import AnyProblem, check_limit
+from sparsedensity.search.bounds import most_leaves
 from sparsedensity.search.trees.exact.depth_limited import count_sets, count_states
 from sparsedensity.search.trees.exact.regions import count_regions, count_sides
 
@@ -18,6 +19,10 @@ BYTES_A_REGION = 64.0
 """As measured for method II; method I takes half."""
 MOST_BYTES = 4e9
 MOST_SECONDS = 3600.0
+MOST_SIZES = 300
+"""Up to this many leaves the best tree of each size is kept."""
+QUICK_STEPS = 2e9
+"""A table over the number of leaves that takes no more is made in a moment."""
 
 
 class Cost(NamedTuple):
@@ -72,6 +77,25 @@ def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
         seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)
         seconds += cost.case * 2.0 ** sum(size > 1 for size in domain.sizes)
     return Estimate(regions, partings, BYTES_A_REGION * as_float(regions), seconds)
+
+
+def sizes_kept(problem: AnyProblem) -> int:
+    """Up to how many leaves the best tree of every size is kept."""
+    return min(most_leaves(problem), MOST_SIZES)
+
+
+def gives_every_size(problem: AnyProblem, depth: int | None = None) -> bool:
+    """Whether a proof also tells the best tree of every size, because a table of them is quick to make."""
+    free_features = problem.posterior.by_features(np.arange(1), len(problem.domain)) is None
+    return depth is None and free_features and has_table(problem, sizes_kept(problem), QUICK_STEPS)
+
+
+def has_table(problem: AnyProblem, most: int, most_steps: float) -> bool:
+    """Whether a table over so many numbers of leaves is within reach."""
+    regions, partings = count_regions(problem.domain)
+    if not problem.posterior.only_leaves:  # the lines through a region along every feature
+        partings = regions * sum(count_sides(feature)[1] * feature.size for feature in problem.domain) // 4
+    return 8 * regions * most < MOST_BYTES and partings * most**2 < most_steps
 
 
 def as_float(number: int) -> float:

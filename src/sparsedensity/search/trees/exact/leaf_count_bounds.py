@@ -7,6 +7,7 @@ curve touches it at the K of the tree that was found.
 from __future__ import annotations
 
 import bisect
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ class LeafCountBounds:
 
     def __init__(self, heads: Floats, limit: int) -> None:
         self.heads, self.limit = heads, limit
-        """What the posterior adds for K leaves, at place K; minus infinity where there is no such tree."""
+        """What the posterior adds for K leaves, at place K (minus infinity where there is no such tree), and up to
+        how many leaves what is open is looked at."""
         self.leaves = np.arange(len(heads), dtype=np.float64)
         self.sums = np.full(len(heads), np.inf)
         """No tree with K leaves has a larger sum."""
@@ -46,10 +48,16 @@ class LeafCountBounds:
         """No tree with K leaves that was not listed has a larger log posterior."""
         return np.where(self.closed, -np.inf, self.heads + self.sums)
 
-    @property
-    def bound(self) -> float:
-        """No tree within the limit that was not listed has a larger log posterior."""
-        return float(self.scores[: self.limit + 1].max())
+    def bounds(self, limit: int) -> tuple[float, float]:
+        """No tree up to a limit, and none above it, that was not listed has a larger log posterior."""
+        scores = self.scores
+        return float(scores[: limit + 1].max()), float(scores[limit + 1 :].max(initial=-np.inf))
+
+    def charged(self, charge: float) -> LeafCountBounds:
+        """The same bounds, learned together, if every leaf but the first cost so much more."""
+        other = copy(self)
+        other.heads, other.closed = self.heads - charge * (self.leaves - 1), np.zeros(len(self.heads), bool)
+        return other
 
     def learn(self, price: float, best: float, leaves: int) -> None:
         """Take in the line of a pass, and the number of leaves where it touches."""

@@ -16,12 +16,12 @@ import numpy as np
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Proof
 from sparsedensity.search.near import TooManyError
-from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, Tables
+from sparsedensity.search.trees.exact.best_by_region import BranchTables, LeafCounts, LeafTables, Tables, counts_of
 from sparsedensity.search.trees.exact.depth_limited import ShallowLattice, ShallowTables
-from sparsedensity.search.trees.exact.estimate import MOST_BYTES
+from sparsedensity.search.trees.exact.estimate import QUICK_STEPS, gives_every_size, has_table, sizes_kept
 from sparsedensity.search.trees.exact.leaf_count_bounds import LeafCountBounds
 from sparsedensity.search.trees.exact.plans import Plan, best_plan, tree_of
-from sparsedensity.search.trees.exact.regions import Lattice, count_regions
+from sparsedensity.search.trees.exact.regions import Lattice
 from sparsedensity.search.trees.exact.within_slack import MOST_CHOICES, Label, Lists, Within
 from sparsedensity.structures import Tree
 
@@ -37,8 +37,22 @@ class TreeProof(Proof):
     """How far a proof of trees has come."""
 
     beyond: float = -math.inf
-    """The best log posterior known of a tree with more leaves than the limit."""
+    """The best log posterior known of a tree with more leaves than the limit,"""
+    beyond_bound: float = math.inf
+    """and what none of them exceeds."""
     archive: dict[int, tuple[float, Tree]] = field(default_factory=dict, repr=False)
+
+    def keep(self, score: float, tree: Tree) -> None:
+        """Keep a tree that is the best known of its number of leaves."""
+        if tree.n_leaves not in self.archive or score > self.archive[tree.n_leaves][0]:
+            self.archive[tree.n_leaves] = score, tree
+
+    @property
+    def limit_binds(self) -> bool | None:
+        """Whether a tree above the limit is better; ``None`` if that is not known."""
+        if self.beyond > self.threshold:
+            return True
+        return False if self.beyond_bound <= self.threshold else None
 
     @property
     def still_beyond(self) -> float:
@@ -56,6 +70,8 @@ class Case:
     upper_bound: float
     exactly: bool
     """Whether a tree must use all of the features to belong to this case."""
+    beyond: float = math.inf
+    """What no tree of this case with more leaves than the limit exceeds."""
 
 
 def cases(problem: AnyProblem, bound: float) -> list[Case]:
@@ -71,30 +87,47 @@ def cases(problem: AnyProblem, bound: float) -> list[Case]:
 
 def prove(problem: AnyProblem, proof: TreeProof, depth: int | None = None) -> Iterator[int]:
     """Raise the best tree and lower the bound until they meet; yields the regions visited since the last time."""
-    every = cases(problem, proof.upper_bound)
+    every, search = cases(problem, proof.upper_bound), None
     for case in every:
         if case.upper_bound > proof.threshold:
-            for done in _prove_case(problem, proof, case, every, depth):
+            search = None  # its tables are let go before those of the next are made
+            search = CaseSearch(problem, proof, case, depth)
+            for done in search.prove():
                 proof.upper_bound = max(proof.log_posterior, *(case.upper_bound for case in every))
                 yield done
+            pass_on(search, every)
     bound = max(case.upper_bound for case in every)
     proof.upper_bound = bound if bound > proof.threshold else proof.log_posterior
+    if proof.limit_binds is None:
+        yield from _look_beyond(problem, proof, every, search, depth)
+    if not every[0].exactly:
+        if search is None:
+            search = CaseSearch(problem, proof, every[0], depth)
+            yield from search.begin()
+        yield from search.fill_archive()
 
 
-def _prove_case(
-    problem: AnyProblem, proof: TreeProof, case: Case, every: list[Case], depth: int | None
+def _look_beyond(
+    problem: AnyProblem, proof: TreeProof, every: list[Case], search: CaseSearch | None, depth: int | None
 ) -> Iterator[int]:
-    """One case; its tables are let go before those of the next are made."""
-    search = CaseSearch(problem, proof, case, depth)
-    yield from search.prove()
-    pass_on(search, every)
+    """Whether a tree above the limit is better, now that the best within it is known."""
+    for case in every:
+        if case.beyond > proof.still_beyond:
+            if search is None or search.case is not case:
+                search = None
+                search = CaseSearch(problem, proof, case, depth)
+                yield from search.begin()
+            yield from search.look_beyond()
+            pass_on(search, every)
+    proof.beyond_bound = max(case.beyond for case in every)
 
 
 def pass_on(search: CaseSearch, every: list[Case]) -> None:
     """What no tree of some features exceeds, no tree of fewer of them does."""
     for case in every:
         if set(case.features) < set(search.case.features):
-            case.upper_bound = min(case.upper_bound, search.free_best + case.log_prior)
+            bound = search.free_best + case.log_prior
+            case.upper_bound, case.beyond = min(case.upper_bound, bound), min(case.beyond, bound)
 
 
 class CaseSearch:
@@ -113,7 +146,7 @@ class CaseSearch:
         self.by_size = np.concatenate([[-np.inf], by_leaves]) + case.log_prior
         self.hull = LeafCountBounds(self.by_size if self.by_leaves else self.by_size[1:2], self.limit)
         self.free_best = math.inf
-        """The best sum at price 0, if there was such a pass."""
+        """The best log posterior without the features' part, by any number of leaves; known after a pass at price 0."""
 
     def prove(self) -> Iterator[int]:
         """Bound by prices, then close what they leave open."""
@@ -121,8 +154,6 @@ class CaseSearch:
         if self.refinable:
             yield from self.refine(lambda: self.proof.threshold, self.limit)
         yield from self.close()
-        if self.by_leaves and self.proof.structure.n_leaves == self.limit:  # is a tree above the limit better?
-            yield from self.refine(lambda: self.proof.still_beyond, len(self.hull.heads) - 1)
 
     def begin(self) -> Iterator[int]:
         """What is known of the ends of the curve, and a pass near the best."""
@@ -143,18 +174,18 @@ class CaseSearch:
             yield from self.at_price(chord.price)
             self.hull.note_flat(chord)
 
-    def close(self) -> Iterator[int]:
+    def close(self, most_choices: int = MOST_CHOICES, most_steps: float = MOST_TABLE_STEPS) -> Iterator[int]:
         """Close what prices leave open, by short lists of trees or else by a table over the number of leaves."""
-        table = self._has_table()
+        table = isinstance(self.tables, LeafTables) and has_table(self.problem, self._most_open(), most_steps)
         try:
-            yield from self.close_by_lists(FEW_CHOICES if table else MOST_CHOICES)
+            yield from self.close_by_lists(FEW_CHOICES if table else most_choices)
         except TooManyError:
             if table:
                 yield from self.close_by_table()
 
     def close_by_lists(self, most_choices: int) -> Iterator[int]:
         """List the trees that lose less than the gap, for every price whose line leaves one."""
-        while (group := self.hull.open_group(self.proof.threshold)) is not None:
+        while (group := self.hull.open_group(self.threshold)) is not None:
             price, leaves = group
             slack = float(self.hull.scores[leaves].max()) - self.proof.log_posterior
             listed = yield from self.within(price, slack, 1, most_choices)
@@ -175,17 +206,50 @@ class CaseSearch:
         self.hull.closed[: len(sums)] = True
         self._lower()
 
-    def _has_table(self) -> bool:
-        """Whether a table over the number of leaves is within reach."""
-        if not isinstance(self.tables, LeafTables):
-            return False
-        most, (regions, partings) = self._most_open(), count_regions(self.problem.domain)
-        return 8 * regions * most < MOST_BYTES and partings * most**2 < MOST_TABLE_STEPS
-
     def _most_open(self) -> int:
         """The largest number of leaves that is open."""
-        scores = self.hull.scores[: self.limit + 1]
-        return max(1, int(np.flatnonzero(scores > self.proof.threshold).max(initial=1)))
+        scores = self.hull.scores[: self.hull.limit + 1]
+        return max(1, int(np.flatnonzero(scores > self.threshold).max(initial=1)))
+
+    def look_beyond(self) -> Iterator[int]:
+        """The same proof without the limit, until a better tree is found or none can be, or it would take long."""
+        self.hull.limit = len(self.hull.heads) - 1
+        yield from self.refine(lambda: self.threshold, self.hull.limit)
+        yield from self.close(FEW_CHOICES, QUICK_STEPS)
+
+    @property
+    def threshold(self) -> float:
+        """What a tree must exceed to be worth looking for: the best known, by whatever number of leaves counts."""
+        return self.proof.threshold if self.hull.limit == self.limit else self.proof.still_beyond
+
+    def fill_archive(self) -> Iterator[int]:
+        """The best tree of every size, if a table of them is quick to make; else those that a charge would choose."""
+        if gives_every_size(self.problem, self.depth):
+            counts = counts_of(self.tables, sizes_kept(self.problem))
+            yield from counts.solve()
+            for k in range(1, sizes_kept(self.problem) + 1):
+                tree = tree_of(self.lattice, counts.plan(self.lattice.root, k))
+                self.proof.keep(float(self.by_size[k]) + counts.best(k), tree)
+            return
+        charge = self.problem.posterior.calibrated(self.problem.domain).log_splits[2]
+        if self.by_leaves:
+            yield from self._charge(charge)
+        else:
+            yield from self.tables.solve(charge)
+            tree = tree_of(self.lattice, best_plan(self.tables, self.lattice.root))
+            self.proof.keep(float(self.by_size[1]) + self.tables.best + charge * tree.n_leaves, tree)
+
+    def _charge(self, charge: float) -> Iterator[int]:
+        """Passes as long as one may find a better tree if every leaf but the first were charged so much more."""
+        charged = self.hull.charged(charge)
+        archive = self.proof.archive
+
+        def best() -> float:
+            return max(score - charge * (leaves - 1) for leaves, (score, _) in archive.items()) + self.proof.tie
+
+        while (chord := charged.next_chord(best(), self.limit)) is not None:
+            yield from self.at_price(chord.price)
+            charged.note_flat(chord)
 
     def within(
         self, price: float, slack: float, most: int, most_choices: int = MOST_CHOICES
@@ -200,7 +264,7 @@ class CaseSearch:
             by_leaves=self.by_leaves,
             by_features=self.case.exactly,
             same_leaves=self.problem.posterior.only_leaves,
-            most_leaves=self.limit,
+            most_leaves=self.hull.limit,
             most_choices=most_choices,
         )
         yield from search.find()
@@ -213,7 +277,7 @@ class CaseSearch:
         label = Label(sum(1 for _ in plan.leaves()) if self.by_leaves else 0, plan.features())
         self.hull.learn(price, self.tables.best, label.leaves)
         if price == 0:
-            self.free_best = self.tables.best
+            self.free_best = self.tables.best + float(self.by_size[1:].max()) - self.case.log_prior
         self.offer(plan, label, self.tables.best + price * label.leaves)
         self._lower()
 
@@ -224,8 +288,7 @@ class CaseSearch:
             self.proof.beyond = max(self.proof.beyond, score)
             return
         tree = tree_of(self.lattice, plan)
-        if tree.n_leaves not in self.proof.archive or score > self.proof.archive[tree.n_leaves][0]:
-            self.proof.archive[tree.n_leaves] = score, tree
+        self.proof.keep(score, tree)
         if score > self.proof.log_posterior:
             self.proof.log_posterior, self.proof.structure = score, tree
 
@@ -243,7 +306,9 @@ class CaseSearch:
         return not self.case.exactly or label.features.bit_count() == len(self.case.features)
 
     def _lower(self) -> None:
-        self.case.upper_bound = min(self.case.upper_bound, self.hull.bound)
+        within, beyond = self.hull.bounds(self.limit)
+        self.case.upper_bound = min(self.case.upper_bound, within)
+        self.case.beyond = min(self.case.beyond, beyond)
 
     def _first_price(self) -> float:
         """Where the prior's slope says that the best tree lies."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
-from sparsedensity.search.bounds import upper_bound
+from sparsedensity.search.bounds import may_bind, upper_bound
 from sparsedensity.search.trees.exact.estimate import estimate, too_large
 from sparsedensity.search.trees.exact.proof import TreeProof, prove
 from sparsedensity.structures import Tree, canonical
@@ -51,10 +51,15 @@ class Exact:
         if ahead.hopeless and not self.anytime:
             raise too_large(ahead)
         start = Tree.leaf(problem.domain)
-        if self.warm is not None and self._allows(self.warm, problem):
-            start = max(start, self.warm, key=problem.score)
         bound = upper_bound(problem)
         proof = TreeProof(start, problem.score(start), math.inf if bound is None else bound, finished=ahead.hopeless)
+        proof.keep(proof.log_posterior, start)
+        if self.warm is not None and self._allows(self.warm, problem):
+            score = problem.score(self.warm)
+            proof.keep(score, self.warm)
+            if score > proof.log_posterior:
+                proof.structure, proof.log_posterior = self.warm, score
+        proof.beyond_bound = math.inf if may_bind(problem) is None else -math.inf
         if not ahead.hopeless:
             proof.work = prove(problem, proof, self.depth)
         return proof
@@ -73,8 +78,9 @@ class Exact:
         """The best tree so far, those met on the way, and the bound."""
         return Best(
             displayed_tree(problem, state.structure, self.depth),
-            {leaves: displayed_tree(problem, tree, self.depth) for leaves, (_, tree) in sorted(state.archive.items())},
-            limit_binds=state.beyond > state.threshold,
+            {leaves: tree for leaves, (_, tree) in sorted(state.archive.items())},
+            {leaves: score for leaves, (score, _) in sorted(state.archive.items())},
+            limit_binds=state.limit_binds,
             upper_bound=None if state.upper_bound == math.inf else state.upper_bound,
         )
 

@@ -1,0 +1,136 @@
+"""Two tables side by side, by the leaves of a model of both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from sparsedensity.density.comparison import LeafComparison, same_shares
+from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.estimators.answers import read_rows
+from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.fitting import fit_source
+from sparsedensity.estimators.folds import count_rows
+from sparsedensity.estimators.leaf_sparse import LeafSparseTree
+from sparsedensity.estimators.parameters import generator
+from sparsedensity.ingest import Source, check_weights, open_source
+from sparsedensity.ingest.decode import kind_of
+from sparsedensity.ingest.joining import join
+from sparsedensity.report.comparison import FRACTIONAL, Comparison, of_tables
+from sparsedensity.scalars import is_whole
+from sparsedensity.table import Floats
+
+READABLE_LEAVES = 12
+MOST_PERMUTATIONS = 10_000_000
+GRID_BITS = 52
+
+
+def compare(
+    before: Any,
+    after: Any,
+    *,
+    model: DensityEstimator | None = None,
+    weights_before: Any = None,
+    weights_after: Any = None,
+    permutations: int | None = None,
+    random_state: Any = 0,
+    names: tuple[str, str] = ("", ""),
+) -> Comparison:
+    """Where two tables differ, and whether chance alone could do that.
+
+    The leaves are fitted to both tables together, without looking at which row is whose. So if both came from the same
+    source, every division of the rows is as likely as this one, and a p-value below 0.05 comes up once in twenty times.
+
+    Parameters
+    ----------
+    before, after
+        Two tables with the same columns: whatever an estimator can be fitted to. Their domain is that of both together.
+    model
+        An estimator that is not fitted, which chooses the leaves; ``LeafSparseTree(max_leaves=12)`` by default.
+    weights_before, weights_after
+        One weight per row. Whole numbers count rows; with others there is no p-value.
+    permutations
+        How many random divisions of the rows to compare with: p is (1 + those that differ as much) / (1 + all). By
+        default the chi-square distribution if every leaf expects 5 rows or more in both tables, else 9,999.
+    random_state
+        The same number gives the same divisions.
+    names
+        What the two tables are called.
+
+    Examples
+    --------
+    >>> from sparsedensity import compare, datasets
+    >>> people = datasets.load("titanic")
+    >>> women, men = people.filter(people["sex"] == "female"), people.filter(people["sex"] == "male")
+    >>> compare(women.drop("sex"), men.drop("sex")).p_value < 0.001
+    True
+    """
+    if permutations is not None and not (is_whole(permutations) and 1 <= permutations <= MOST_PERMUTATIONS):
+        raise ParameterError("permutations", permutations, f"a whole number from 1 to {MOST_PERMUTATIONS:,}, or None")
+    rng, fitted = generator(random_state), _unfitted(model)
+    fitted.check_parameters()
+    tables = _TwoTables.of(before, after, weights_before, weights_after)
+    fit_source(fitted, tables.source, tables.weights, kind_of(before), in_order=True)
+    first, second = tables.by_leaf(fitted)
+    whole = tables.weights is None or count_rows(tables.weights)
+    outcome = same_shares(first, second, permutations, rng) if whole else FRACTIONAL
+    return of_tables(fitted.report(), LeafComparison(first / first.sum(), first, second), outcome, names)
+
+
+@dataclass(frozen=True, eq=False)
+class _TwoTables:
+    """The rows of two tables, one below the other."""
+
+    source: Source
+    weights: Floats | None
+    n: int
+    """How many rows the first table has."""
+
+    @classmethod
+    def of(cls, before: Any, after: Any, weights_before: Any, weights_after: Any) -> Self:
+        """Two tables with their weights; ``None`` if every row counts once."""
+        first, second = open_source(before), open_source(after)
+        one = check_weights(weights_before, first.n_rows, "weights_before")
+        other = check_weights(weights_after, second.n_rows, "weights_after")
+        source = join(first, second)
+        if one is None and other is None:
+            return cls(source, None, first.n_rows)
+        sides = ((one, first.n_rows), (other, second.n_rows))
+        weights = np.concatenate([np.ones(rows) if side is None else side for side, rows in sides])
+        return cls(source, weights if count_rows(weights) else _on_a_grid(weights), first.n_rows)
+
+    def by_leaf(self, model: DensityEstimator) -> list[Floats]:
+        """The weight of each table in every leaf of a model of both."""
+        rows = read_rows(model, self.source, self.weights)
+        of_first = rows.numbers < self.n
+        counts = [rows.weighing(np.where(side, rows.weights, 0.0)).by_leaf(model) for side in (of_first, ~of_first)]
+        for name, count in zip(("first", "second"), counts, strict=True):
+            if not count.any():
+                raise DataError(f"Every row of the {name} table has a missing value. Use missing='category'.")
+        return counts
+
+
+def _unfitted(model: DensityEstimator | None) -> DensityEstimator:
+    """A copy of the estimator that chooses the leaves; one that could know which row is whose is refused."""
+    if model is None:
+        return LeafSparseTree(max_leaves=READABLE_LEAVES)
+    if not isinstance(model, DensityEstimator):
+        raise ParameterError("model", model, "an estimator such as LeafSparseTree(max_leaves=12), or None")
+    honest, start = (getattr(model, name, None) for name in ("honest", "warm_start_from"))
+    if honest is not None:
+        raise ParameterError("honest", honest, "None if two tables are compared")
+    if start not in (None, "greedy"):
+        raise ParameterError("warm_start_from", start, "None or 'greedy' if two tables are compared")
+    copy: DensityEstimator = clone(model)
+    return copy
+
+
+def _on_a_grid(weights: Floats) -> Floats:
+    """Weights rounded to so fine a grid that their sums are exact, in whatever order rows come."""
+    step = 2.0 ** (math.frexp(math.fsum(weights))[1] - GRID_BITS)
+    rounded: Floats = np.where(weights > 0, np.maximum(np.round(weights / step), 1.0) * step, 0.0)
+    return rounded
