@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sparsedensity.report.near_optimal import Agreement
 
 EXAMPLES = (
-    "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 12 -o model.json"
+    "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 24 -o model.json"
 )
 
 NEAR_HELP = "Also say what all trees or lists share whose log posterior is within so many nats of the best."

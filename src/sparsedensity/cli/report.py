@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: sparsedensity report titanic -o titanic.html · "
-    "sparsedensity report people.csv --weight count --max-leaves 12 --cv 0 -o report.html"
+    "sparsedensity report people.csv --weight count --max-leaves 24 --cv 0 -o report.html"
 )
 
 ReportFolds = Annotated[int, typer.Option("--cv", help="Folds of the report's cross-validation; 0 for none.", min=0)]
