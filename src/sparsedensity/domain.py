@@ -77,6 +77,8 @@ class Feature:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise DataError(f"A feature name must be a string, not {self.name!r}.")
+        if self.name.encode("utf-8", "replace").decode("utf-8") != self.name:
+            raise DataError(f"The feature name {self.name!r} is not valid Unicode. Rename the column.")
         check_kind(f"the kind of {self.name!r}", self.kind)
         if not self.values:
             raise DataError(f"{self.name!r} has no values: a feature needs at least one.")

@@ -394,3 +394,18 @@ def test_a_density_beyond_every_float_is_saved_and_read_again(tmp_path):
     model.save(tmp_path / "model.json")
     assert math.inf in [leaf.density for leaf in model.leaves_]
     assert load(tmp_path / "model.json").to_text() == model.to_text()
+
+
+@pytest.mark.parametrize("flag", ["missing", "integer"])
+def test_a_model_file_whose_flag_is_a_number_is_refused(tmp_path, flag):
+    GreedyTree().fit(pd.DataFrame({"fare": [0.5, 1.5, 2.5]})).save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    document["domain"][0][flag] = 10**12
+    (tmp_path / "model.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=f"'{flag}' of 'fare' is 1000000000000, not true or false"):
+        load(tmp_path / "model.json")
+
+
+def test_a_name_that_is_not_unicode_is_refused():
+    with pytest.raises(SparseDensityError, match="not valid Unicode"):
+        GreedyTree().fit(pd.DataFrame({"\ud800": ["a", "b"]}))

@@ -6,6 +6,7 @@ Standard output carries the answer and nothing else; notes, warnings and progres
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import warnings
@@ -15,6 +16,7 @@ import typer
 
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.cli.data import note
+from sparsedensity.cli.options import flag
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.version import COMMAND, __version__
 
@@ -28,6 +30,8 @@ app = typer.Typer(
 )
 MODULES = (fit, show, path, report, score, explain, compare, sample, evaluate, datasets)
 VERBS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+PARAMETER = re.compile(r"\b(kinds|bins|missing|unknown)=(?:\{'([^']+)': )?'([^']+)'\}?")
+"""A parameter of an estimator as our sentences write it, with a word or with a word for one column."""
 for name, verb in VERBS.items():
     app.command(name, epilog=verb.EXAMPLES)(verb.command)
 
@@ -52,7 +56,7 @@ def main() -> None:
     try:
         app()
     except SparseDensityError as error:
-        note(f"error: {error}")
+        note(f"error: {as_options(str(error))}")
         sys.exit(1)
     except BrokenPipeError:  # whoever read the answer has seen enough
         sys.stdout = None
@@ -64,4 +68,15 @@ def main() -> None:
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
     """A warning is one line for a person, not a place in our code."""
     if category.__module__.startswith("sparsedensity"):
-        note(f"warning: {message}")
+        note(f"warning: {as_options(str(message))}")
+
+
+def as_options(message: str) -> str:
+    """A sentence with the parameters that it names as a user of the command line writes them.
+
+    >>> as_options("kinds={'order id': 'nominal'} keeps it; or use missing='drop'.")
+    "--kind 'order id=nominal' keeps it; or use --missing drop."
+    """
+    return PARAMETER.sub(
+        lambda found: f"{flag(found[1])} {shlex.quote('='.join(filter(None, found.group(2, 3))))}", message
+    )

@@ -154,6 +154,9 @@ def _feature_to_json(feature: Feature) -> dict[str, Json]:
 
 def _feature_from_json(entry: dict[str, Json]) -> Feature:
     name, missing = entry["name"], entry["missing"]
+    for flag in ("missing", "integer"):
+        if not isinstance(entry.get(flag, False), bool):
+            raise DataError(f"{flag!r} of {in_short(name)} is {in_short(entry[flag])}, not true or false.")
     if "period" in entry:
         return _calendar_from_json(entry)
     match entry["kind"]:
