@@ -32,9 +32,13 @@ READ = {"kinds": {"sex": "nominal"}, "bins": 3, "domain": DOMAIN, "max_leaves": 
 WORDS_FOR_NONE = {"max_rules": "none", "iterations": "by the size of the table", "prior": "paper"}
 """What the default None means if it is worth saying."""
 METADATA = {option.name: option.metadata for option in fields(ModelOptions)}
-COMMANDS = typer.main.get_command(app).commands
 
 every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in estimators() for n in parameters()])
+
+
+def parameters_of(verb):
+    """What a verb takes, as it is parsed."""
+    return typer.main.get_command(app).commands[verb].params
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +80,7 @@ def test_what_is_not_given_is_left_to_the_estimator(method, table):
 
 @pytest.mark.parametrize("verb", VERBS_THAT_FIT)
 def test_every_verb_that_fits_takes_every_option(verb):
-    command = typer.main.get_command(app).commands[verb]
-    declared = {option for parameter in command.params for option in parameter.opts}
+    declared = {option for parameter in parameters_of(verb) for option in parameter.opts}
     assert {flag(name) for name in (*parameters(), *NOT_PARAMETERS)} <= declared
     assert set(VERBS_THAT_FIT) <= set(VERBS)
 
@@ -111,7 +114,7 @@ def test_the_help_shows_the_defaults_of_the_estimators(name):
 
 
 def test_options_are_in_groups():
-    panels = {option.rich_help_panel for option in COMMANDS["fit"].params}
+    panels = {option.rich_help_panel for option in parameters_of("fit")}
     assert {"Data", "Model", "Prior", "Search"} <= panels
     assert [name for name in parameters() if METADATA[name]["panel"] is None] == []
 
@@ -120,7 +123,7 @@ def test_options_are_in_groups():
     ("verb", "limits"), [("fit", ["12", "12"]), ("report", ["12", "12"]), ("path", ["100", "none"])]
 )
 def test_the_help_of_a_verb_shows_its_own_limits(verb, limits):
-    helps = {option.name: option.help for option in COMMANDS[verb].params}
+    helps = {option.name: option.help for option in parameters_of(verb)}
     assert [helps[name].partition("default: ")[2].partition("]")[0] for name in LIMITS] == limits
 
 
