@@ -75,10 +75,7 @@ class Feature:
     """What the bins of dates and times count."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise DataError(f"A feature name must be a string, not {self.name!r}.")
-        if self.name.encode("utf-8", "replace").decode("utf-8") != self.name:
-            raise DataError(f"The feature name {self.name!r} is not valid Unicode. Rename the column.")
+        check_name(self.name)
         check_kind(f"the kind of {self.name!r}", self.kind)
         if not self.values:
             raise DataError(f"{self.name!r} has no values: a feature needs at least one.")
@@ -297,6 +294,14 @@ class Domain:
         from sparsedensity.region import Region
 
         return Region(tuple(frozenset(range(size)) for size in self.sizes))
+
+
+def check_name(name: Any) -> None:
+    """Raise unless a feature may have this name."""
+    if not isinstance(name, str):
+        raise DataError(f"A feature name must be a string, not {name!r}.")
+    if name.encode("utf-8", "replace").decode("utf-8") != name:
+        raise DataError(f"The column name {name!r} is not valid Unicode. Rename the column.")
 
 
 def check_kind(parameter: str, kind: object) -> Kind:

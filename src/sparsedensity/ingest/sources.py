@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity.domain import check_name
 from sparsedensity.errors import ColumnsError, DataError, in_short
 from sparsedensity.ingest.columns import (
     Column,
@@ -96,7 +97,7 @@ def _as_frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:
-        _refuse_twins(X.column_names if hasattr(X, "column_names") else X.columns)
+        _check_names(X.column_names if hasattr(X, "column_names") else X.columns)
         raise
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
@@ -111,7 +112,7 @@ def _of_frame(frame: nw.DataFrame[Any]) -> Source:
             "df.columns = df.columns.astype(str)."
         )
     names = tuple(map(str, columns))
-    _refuse_twins(names)
+    _check_names(names)
 
     series = list(frame.iter_columns())
 
@@ -129,7 +130,7 @@ def _of_records(records: Sequence[Mapping[str, Any]]) -> Source:
             )
     keys = list(dict.fromkeys(key for record in records for key in record))
     names = tuple(map(str, keys))
-    _refuse_twins(names)
+    _check_names(names)
 
     def read(positions: Sequence[int], counted: Rows | None) -> Iterator[Column]:
         for i in positions:
@@ -183,9 +184,10 @@ def _of_array(array: NDArray[Any]) -> Source:
     return Source(names, len(array), read, tuple(range(len(names))), named=False, whole=whole)
 
 
-def _refuse_twins(names: Iterable[Any]) -> None:
+def _check_names(names: Iterable[Any]) -> None:
     seen: set[Any] = set()
     for name in names:
+        check_name(str(name))
         if name in seen:
             raise ColumnsError(f"Two columns are called {name!r}. Rename one of them.")
         seen.add(name)
