@@ -1,12 +1,23 @@
 """The options of the command line beside the parameters of the estimators."""
 
+from dataclasses import fields
+
 import pytest
 import typer
 
 from sparsedensity import Domain, datasets
 from sparsedensity.cli import VERBS, app
 from sparsedensity.cli.data import Data
-from sparsedensity.cli.options import NOT_PARAMETERS, ModelOptions, estimators, flag, parameters
+from sparsedensity.cli.options import (
+    LIMITS,
+    NOT_PARAMETERS,
+    READABLE,
+    ModelOptions,
+    ReadableOptions,
+    estimators,
+    flag,
+    parameters,
+)
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.estimators import ESTIMATORS
 
@@ -18,8 +29,16 @@ GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "domain": ["titanic"], "max_le
 DOMAIN = Domain.infer(datasets.load("titanic"))
 READ = {"kinds": {"sex": "nominal"}, "bins": 3, "domain": DOMAIN, "max_leaves": 7, "max_rules": None}
 """Options that are read from text, and the parameters they become."""
+WORDS_FOR_NONE = {"max_rules": "none", "iterations": "by the size of the table", "prior": "paper"}
+"""What the default None means if it is worth saying."""
+METADATA = {option.name: option.metadata for option in fields(ModelOptions)}
 
 every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in estimators() for n in parameters()])
+
+
+def parameters_of(verb):
+    """What a verb takes, as it is parsed."""
+    return typer.main.get_command(app).commands[verb].params
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +80,7 @@ def test_what_is_not_given_is_left_to_the_estimator(method, table):
 
 @pytest.mark.parametrize("verb", VERBS_THAT_FIT)
 def test_every_verb_that_fits_takes_every_option(verb):
-    command = typer.main.get_command(app).commands[verb]
-    declared = {option for parameter in command.params for option in parameter.opts}
+    declared = {option for parameter in parameters_of(verb) for option in parameter.opts}
     assert {flag(name) for name in (*parameters(), *NOT_PARAMETERS)} <= declared
     assert set(VERBS_THAT_FIT) <= set(VERBS)
 
@@ -82,3 +100,37 @@ def test_a_domain_of_several_files_holds_the_values_of_all(table, tmp_path):
     table.frame.drop("age").write_csv(tmp_path / "other.csv")
     with pytest.raises(SparseDensityError, match=r"other\.csv has other columns than male\.csv"):
         ModelOptions(domain=[names[0], str(tmp_path / "other.csv")]).model(table)
+
+
+@pytest.mark.parametrize("name", [name for name in parameters() if name != "n_jobs"])
+def test_the_help_shows_the_defaults_of_the_estimators(name):
+    methods: dict[str, list[str]] = {}
+    for method, estimator in estimators().items():
+        if name in (defaults := estimator().get_params()):
+            none = WORDS_FOR_NONE.get(name, "") if defaults[name] is None else str(defaults[name])
+            methods.setdefault(none, []).append(method)
+    (usual, _), *others = methods.items()
+    assert METADATA[name]["shown"] == "; ".join([usual, *(f"{' and '.join(who)}: {text}" for text, who in others)])
+
+
+def test_options_are_in_groups():
+    panels = {option.rich_help_panel for option in parameters_of("fit")}
+    assert {"Data", "Model", "Prior", "Search"} <= panels
+    assert [name for name in parameters() if METADATA[name]["panel"] is None] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "limits"), [("fit", ["12", "12"]), ("report", ["12", "12"]), ("path", ["100", "none"])]
+)
+def test_the_help_of_a_verb_shows_its_own_limits(verb, limits):
+    helps = {option.name: option.help for option in parameters_of(verb)}
+    assert [helps[name].partition("default: ")[2].partition("]")[0] for name in LIMITS] == limits
+
+
+@pytest.mark.parametrize("method", estimators())
+def test_one_model_is_no_larger_than_can_be_read_unless_told_otherwise(method, table):
+    model = ReadableOptions(method=method).model(table)
+    for limit in set(LIMITS) & set(model.get_params()):
+        assert getattr(model, limit) == READABLE
+        asked = ReadableOptions(method=method, **{limit: "40"}).model(table)
+        assert getattr(asked, limit) == 40

@@ -379,3 +379,34 @@ def test_the_shell_completes_verbs_options_and_bundled_names():
     assert "explain" in completed("sparsedensity ex")
     assert "--max-leaves" in completed("sparsedensity fit titanic --max")
     assert "titanic" in completed("sparsedensity fit tit")
+
+
+def test_one_page_is_written_by_fit_and_by_report(tmp_path):
+    run("fit", "titanic", "-m", "greedy", "--cv", "2", "--report", tmp_path / "fit.html")
+    run("report", "titanic", "-m", "greedy", "--cv", "2", "-o", tmp_path / "report.html")
+    pages = [(tmp_path / f"{verb}.html").read_text(encoding="utf-8") for verb in ("fit", "report")]
+    fit, report = (re.sub(r"in [\d.e-]+ s\b|<footer.*?</footer>", "", page, flags=re.DOTALL) for page in pages)
+    assert fit == report
+    assert "Independent columns" in fit
+
+
+def test_the_page_of_a_picked_model_shows_its_path_and_rows_of_the_table(tmp_path):
+    page = tmp_path / "picked.html"
+    run("path", "titanic", "-m", "greedy", "--cv", "2", "--pick", "4", "--report", page)
+    shown = page.read_text(encoding="utf-8")
+    assert "Greedy density tree with 4 leaves" in shown
+    for part in ("The most unusual records", "How many leaves are enough?", "held out", "<strong>titanic</strong>"):
+        assert part in shown
+
+
+def test_fit_says_what_more_leaves_would_buy_if_nothing_was_said_about_them():
+    done = run("fit", "housebreaks", "-m", "greedy")
+    assert re.search(
+        r"With 24 leaves the fitted log-likelihood per row would rise from -\d\.\d{3} to -\d\.\d{3} or more: "
+        r"--max-leaves 24\n",
+        done.stderr,
+    )
+    assert len(json.loads(run("fit", "housebreaks", "-m", "greedy", "--json").stdout)["leaves"]) == 12
+    for words in (["--max-leaves", "12"], ["--max-leaves", "none"], ["-q"]):
+        assert "would rise" not in run("fit", "housebreaks", "-m", "greedy", *words).stderr
+    assert "would rise" not in run("fit", "titanic", "-m", "greedy").stderr

@@ -141,8 +141,8 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
         taken[output.resolve()] = f"{output} is already written to"
 
 
-def save_model(model: DensityEstimator, output: Path | None, report: Path | None, table: Data | None = None) -> None:
-    """Write a model and its report if they were asked for; with the table the report says more."""
+def save_model(model: DensityEstimator, output: Path | None) -> None:
+    """Write a model if that was asked for."""
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.json")
@@ -150,9 +150,6 @@ def save_model(model: DensityEstimator, output: Path | None, report: Path | None
     elif output is not None:
         model.save(output)
         note(f"saved {output}")
-    if report is not None:
-        X, weights, source = table or (None, None, "")
-        write_text(model.to_html(None, X, sample_weight=weights, cv=None, source=source), report)
 
 
 def write_text(text: str, output: Path | None, *, quiet: bool = False) -> None:

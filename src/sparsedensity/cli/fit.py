@@ -17,14 +17,15 @@ from sparsedensity.cli.data import (
     working,
     write_json,
 )
-from sparsedensity.cli.options import DataName, ModelOptions, estimators, taking_model_options
+from sparsedensity.cli.options import DataName, ReadableOptions, estimators, taking_model_options
+from sparsedensity.cli.report import ReportFolds, write_report
 from sparsedensity.errors import SparseDensityError
 
 if TYPE_CHECKING:
     from sparsedensity.report.near_optimal import Agreement
 
 EXAMPLES = (
-    "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 12 -o model.json"
+    "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 24 -o model.json"
 )
 
 NEAR_HELP = "Also say what all trees or lists share whose log posterior is within so many nats of the best."
@@ -35,11 +36,12 @@ def command(
     data: DataName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the model as JSON.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the report as one HTML page.")] = None,
+    folds: ReportFolds = 5,
     near_optimal: Annotated[float | None, typer.Option("--near-optimal", help=NEAR_HELP, metavar="NATS")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what became of each column.")] = False,
     *,
-    options: ModelOptions,
+    options: ReadableOptions,
 ) -> None:
     """Fit a density to a table and print it."""
     check_outputs(data, output, report)
@@ -50,7 +52,9 @@ def command(
         from sparsedensity.report.columns import columns_in_words
 
         note(columns_in_words(model.domain_))
-    save_model(model, output, report, table)
+    save_model(model, output)
+    if report is not None:
+        write_report(model, table, report, folds, quiet=options.quiet)
     near = None if near_optimal is None else _near_optimal(model, near_optimal)
     if json:
         write_json(model_as_json(model) | ({} if near is None else {"near_optimal": near.as_dict()}))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hints
 
 import typer
 
-from sparsedensity.cli.data import Data, complete_data, read_data
+from sparsedensity.cli.data import Data, complete_data, note, read_data
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -27,77 +27,105 @@ DataName = Annotated[
 
 
 KINDS = ("nominal", "ordinal", "continuous")
+READABLE = 12
+"""The most leaves or rules of a first look."""
+LIMITS = ("max_leaves", "max_rules")
+VISIBLE = 0.001
+"""Nats per row that are worth a sentence."""
+DATA, MODEL, PRIOR, SEARCH = "Data", "Model", "Prior", "Search"
+"""The groups of options in the help."""
 
 
-def given(help: str, *, default: Any = None, short: str | None = None) -> Any:
-    """An option of the command line; what is not given is left to the estimator."""
-    return field(default=default, metadata={"help": help, "short": short})
+def given(
+    help: str, panel: str | None = None, shown: str = "", *, default: Any = None, short: str | None = None
+) -> Any:
+    """An option of the command line; what is not given is left to the estimator, whose default is shown.
+
+    The defaults are written here, because an estimator takes a second to import; a test holds them together.
+    """
+    return field(default=default, metadata={"help": help, "panel": panel, "shown": shown, "short": short})
 
 
 @dataclass
 class ModelOptions:
     """Every option of a model, named after the parameter it sets."""
 
-    method: Literal["leaf", "branch", "list", "greedy", "histogram"] = given(
-        "The kind of model.", default="leaf", short="-m"
-    )
-    weight: str | None = given("The column with the weight (count) of each row.")
-    drop: list[str] | None = given("Leave a column out. Repeatable.")
+    limit: ClassVar[int | None] = None
+    """The most leaves or rules unless told otherwise; if there is none, the estimator's own limit holds."""
+
+    weight: str | None = given("The column with the weight (count) of each row.", DATA)
+    drop: list[str] | None = given("Leave a column out. Repeatable.", DATA)
     kinds: list[str] | None = given(
         "COLUMN=nominal, ordinal or continuous, or COLUMN=low,mid,high for values in order. Repeatable. One word alone "
-        "is for all columns: nominal is what the paper does."
+        "is for all columns: nominal is what the paper does.",
+        DATA,
     )
     bins: list[str] | None = given(
-        "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable."
+        "Bins of continuous columns: N, quantile, quantile:N, or COLUMN=one of these or edges 0,10,50. Repeatable.",
+        DATA,
+        "10",
     )
     domain: list[str] | None = given(
-        "A file whose values and ranges make up the domain, instead of those of DATA. Repeatable: all of them together."
+        "A file whose values and ranges make up the domain, instead of those of DATA. Repeatable: all together.",
+        DATA,
     )
-    missing: Literal["category", "drop", "error"] | None = given("How to treat missing values.")
+    missing: Literal["category", "drop", "error"] | None = given("How to treat missing values.", DATA, "category")
     unknown: Literal["zero", "nearest", "error"] | None = given(
-        "A value outside the domain: density 0, the outermost bin, or an error."
+        "A value outside the domain: density 0, the outermost bin, or an error.", DATA, "zero"
+    )
+    method: Literal["leaf", "branch", "list", "greedy", "histogram"] = given(
+        "The kind of model.", MODEL, default="leaf", short="-m"
     )
     density: Literal["mean", "empirical"] | None = given(
-        "Probability of a leaf: posterior mean (never 0) or share of the rows."
+        "Probability of a leaf: posterior mean (never 0) or share of the rows.", MODEL, "mean"
     )
     honest: float | None = given(
-        "Keep this share of the rows from the search and weigh the leaves with them alone: intervals and tests hold."
+        "Keep this share of the rows from the search and weigh the leaves with them alone: intervals and tests hold.",
+        MODEL,
     )
-    expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).")
-    expected_branches: float | None = given("Branch: branches you would like at each split (lambda).")
-    feature_probability: float | None = given("Branch: the prior probability that a column is used at all (gamma).")
-    pseudocount: float | None = given("Added to every leaf (alpha).")
+    expected_leaves: float | None = given("Leaf, greedy: leaves you would like to read (lambda).", PRIOR, "8")
+    expected_branches: float | None = given("Branch: branches you would like at each split (lambda).", PRIOR, "2")
+    feature_probability: float | None = given(
+        "Branch: the prior probability that a column is used at all (gamma).", PRIOR
+    )
+    pseudocount: float | None = given("Added to every leaf (alpha).", PRIOR, "2; list and histogram: 1")
     prior: Literal["paper", "calibrated"] | None = given(
-        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf."
+        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf.", PRIOR, "paper"
     )
-    max_leaves: str | None = given("The most leaves, or none for no limit.")
+    max_leaves: str | None = given("The most leaves, or none for no limit.", MODEL, "100")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
-        "Search strategy: auto proves the optimum if that takes seconds, else it anneals."
+        "Search strategy: auto proves the optimum if that takes seconds, else it anneals.", SEARCH, "auto"
     )
-    depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.")
-    iterations: int | None = given("The most proposals per restart or chain.")
-    restarts: int | None = given("How many searches, or chains of a list, run side by side.")
-    cooling: Literal["geometric", "linear"] | None = given("Leaf, branch: how the temperature falls.")
-    r_hat: float | None = given("List: chains agree if their Gelman-Rubin statistic is below this.")
-    warm_start_from: str | None = given("A saved model to start from; leaf and branch also take the word greedy.")
-    random_state: int | None = given("The same seed gives the same model.")
+    depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.", MODEL)
+    iterations: int | None = given(
+        "The most proposals per restart or chain.", SEARCH, "by the size of the table; list: 50000"
+    )
+    restarts: int | None = given("How many searches, or chains of a list, run side by side.", SEARCH, "4")
+    cooling: Literal["geometric", "linear"] | None = given(
+        "Leaf, branch: how the temperature falls.", SEARCH, "geometric"
+    )
+    r_hat: float | None = given("List: chains agree if their Gelman-Rubin statistic is below this.", SEARCH, "1.05")
+    warm_start_from: str | None = given(
+        "A saved model to start from; leaf and branch also take the word greedy.", SEARCH
+    )
+    random_state: int | None = given("The same seed gives the same model.", SEARCH, "0")
     criterion: Literal["posterior", "ise"] | None = given(
-        "Greedy: score splits by the log posterior, or by DET's integrated squared error (ise)."
+        "Greedy: score splits by the log posterior, or by DET's integrated squared error (ise).", MODEL, "posterior"
     )
-    min_leaf: float | None = given("Greedy: the least weight of a leaf that is not empty.")
-    max_leaf: float | None = given("Greedy: leaves of at most this weight are not split.")
-    expected_rules: float | None = given("List: rules you would like to read (lambda).")
-    expected_conditions: float | None = given("List: conditions you would like per rule (eta).")
-    max_conditions: int | None = given("List: the most conditions per rule.")
+    min_leaf: float | None = given("Greedy: the least weight of a leaf that is not empty.", MODEL, "1")
+    max_leaf: float | None = given("Greedy: leaves of at most this weight are not split.", MODEL)
+    expected_rules: float | None = given("List: rules you would like to read (lambda).", PRIOR, "7")
+    expected_conditions: float | None = given("List: conditions you would like per rule (eta).", PRIOR, "1")
+    max_conditions: int | None = given("List: the most conditions per rule.", MODEL, "2")
     min_support: float | None = given(
-        "List: the least weight of the rows that meet a rule's conditions, or a share of all."
+        "List: the least weight of the rows that meet a rule's conditions, or a share of all.", MODEL, "0"
     )
-    max_rules: str | None = given("List: the most rules, or none for no limit.")
+    max_rules: str | None = given("List: the most rules, or none for no limit.", MODEL, "none")
     ordinal_conditions: Literal["value", "interval"] | None = given(
-        "List: conditions on ordered columns allow one value, or any run."
+        "List: conditions on ordered columns allow one value, or any run.", MODEL, "value"
     )
-    time_limit: float | None = given("Seconds after which the search stops with its best so far.")
-    n_jobs: int | None = given("Threads; -1 for all cores.", default=-1)
+    time_limit: float | None = given("Seconds after which the search stops with its best so far.", SEARCH)
+    n_jobs: int | None = given("Threads; -1 for all cores.", SEARCH, default=-1)
     quiet: bool = given("Print nothing but errors and warnings.", default=False, short="-q")
 
     def fit(self, name: str) -> tuple[DensityEstimator, Data]:
@@ -105,6 +133,8 @@ class ModelOptions:
         table = self.read(name)
         model = self.model(table)
         model.fit(table.frame, sample_weight=table.weights)
+        if not self.quiet and self._own_limit(model):
+            self._tell_what_more_buys(model, table)
         return model, table
 
     def read(self, name: str) -> Data:
@@ -118,12 +148,32 @@ class ModelOptions:
         given |= {"kinds": _kinds(self.kinds or [], table), "bins": _bins(self.bins or []), "progress": not self.quiet}
         given["domain"] = self.shared_domain(given["kinds"], given["bins"])
         given = {name: value for name, value in given.items() if value is not None}
-        given |= {name: _limit(flag(name), given[name]) for name in ("max_leaves", "max_rules") if name in given}
+        given |= {name: _limit(flag(name), given[name]) for name in LIMITS if name in given}
+        given |= self._own_limit(model)
         strange = sorted(set(given) - set(model.get_params()))
         if strange:
             raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
         model.set_params(**given)
         return model
+
+    def _own_limit(self, model: DensityEstimator) -> dict[str, int]:
+        """The limit of these options by the parameter it sets, unless another was given or the model has none."""
+        if self.limit is None:
+            return {}
+        return {name: self.limit for name in LIMITS if name in model.get_params() and getattr(self, name) is None}
+
+    def _tell_what_more_buys(self, model: DensityEstimator, table: Data) -> None:
+        """One sentence about the larger model that a quick look finds, if it is visibly better."""
+        from sparsedensity.estimators.further import look_further
+
+        if model.search_.reason == "interrupted":
+            return
+        found = look_further(model, table.frame, table.weights)
+        if found is not None and found.after - found.before >= VISIBLE:
+            note(
+                f"With {found.size} {model.unit} the fitted log-likelihood per row would rise from {found.before:.3f} "
+                f"to {found.after:.3f} or more: {flag(f'max_{model.unit}')} {found.limit}"
+            )
 
     def shared_domain(self, kinds: Any, bins: Any) -> Domain | None:
         """The domain of the files that were named for it, all rows together."""
@@ -144,6 +194,12 @@ class ModelOptions:
         weights = None if self.weight is None else pl.concat([pl.Series(part.weights) for part in parts]).to_numpy()
         reading: dict[str, Any] = {"bins": 10 if bins is None else bins, "missing": self.missing or "category"}
         return Domain.infer(frame, kinds=kinds, **reading, sample_weight=weights)
+
+
+class ReadableOptions(ModelOptions):
+    """The same options for verbs that show one model: no more than can be read, unless told otherwise."""
+
+    limit: ClassVar[int | None] = READABLE
 
 
 NOT_PARAMETERS = ("method", "weight", "drop", "quiet")
@@ -172,16 +228,18 @@ def estimators() -> dict[str, type[DensityEstimator]]:
 
 def taking_model_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command every option of a model, handed over as one object called `options`."""
-    hints, model_hints = (get_type_hints(of, include_extras=True) for of in (command, ModelOptions))
+    hints = get_type_hints(command, include_extras=True)
+    taken: type[ModelOptions] = hints["options"]
     first, *others = [
         parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in inspect.signature(command).parameters.values()
         if parameter.name != "options"
     ]
-    added = [_parameter(field, model_hints[field.name]) for field in fields(ModelOptions)]
+    model_hints = get_type_hints(taken)
+    added = [_parameter(field, model_hints[field.name], taken.limit) for field in fields(taken)]
 
     def flat(**given: Any) -> None:
-        command(options=ModelOptions(**{field.name: given.pop(field.name) for field in fields(ModelOptions)}), **given)
+        command(options=taken(**{field.name: given.pop(field.name) for field in fields(taken)}), **given)
 
     flat.__doc__, signature = command.__doc__, inspect.Signature([first, *added, *others])
     flat.__signature__ = signature  # type: ignore[attr-defined]
@@ -189,10 +247,13 @@ def taking_model_options(command: Callable[..., None]) -> Callable[..., None]:
     return flat
 
 
-def _parameter(option: Field[Any], hint: Any) -> inspect.Parameter:
+def _parameter(option: Field[Any], hint: Any, limit: int | None) -> inspect.Parameter:
     """An option as typer reads it from the signature of a command."""
-    names = filter(None, (flag(option.name), option.metadata["short"]))
-    declared = Annotated[hint, typer.Option(*names, help=option.metadata["help"])]
+    about = option.metadata
+    names = filter(None, (flag(option.name), about["short"]))
+    shown = str(limit) if limit is not None and option.name in LIMITS else about["shown"]
+    help = about["help"] + (f" [dim]\\[default: {shown}][/]" if shown else "")
+    declared = Annotated[hint, typer.Option(*names, help=help, rich_help_panel=about["panel"])]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=declared)
 
 

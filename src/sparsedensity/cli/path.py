@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparsedensity import writing
-from sparsedensity.cli.data import check_outputs, note, save_model, say, was_interrupted, working, write_json
+from sparsedensity.cli.data import Data, check_outputs, note, save_model, say, was_interrupted, write_json, write_text
 from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
+    from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.path import PathPoint, SparsityPath
 
 EXAMPLES = "Examples: sparsedensity path titanic · sparsedensity path people.csv --pick simplest -o model.json"
@@ -43,13 +44,14 @@ def command(
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
     if was_interrupted(model):  # half a path says nothing about sizes
         raise KeyboardInterrupt
-    with working("cross-validating"):
-        path = model.sparsity_path(table.frame, folds or None, table.weights)
+    path = model.sparsity_path(table.frame, folds or None, table.weights)
     if plot is not None:
         _draw(path, plot)
     if pick is not None:
         chosen = model.cut(_pick(path, pick).size)
-        save_model(chosen, output, report)
+        save_model(chosen, output)
+        if report is not None:
+            _write_report(chosen, path, table, report)
     elif output is not None or report is not None:
         raise SparseDensityError("--output and --report need --pick: a number of leaves, best or simplest.")
     if json:
@@ -66,6 +68,15 @@ def _pick(path: SparsityPath, text: str) -> PathPoint:
     if not text.isdecimal():
         raise ParameterError("--pick", text, "a number of leaves, best or simplest")
     return path.at(int(text))
+
+
+def _write_report(chosen: DensityEstimator, path: SparsityPath, table: Data, output: Path) -> None:
+    """The report of the picked model with the path it was picked from; no fold is searched again."""
+    from sparsedensity.estimators.evidence import gather
+    from sparsedensity.report import html
+
+    seen = gather(chosen, table.frame, table.weights, cv=None, source=table.name)
+    write_text(html.render(replace(chosen.report(), evidence=replace(seen, path=path))), output)
 
 
 def _draw(path: SparsityPath, file: Path) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import check_outputs, was_interrupted, working, write_text
-from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
+from sparsedensity.cli.data import Data, check_outputs, was_interrupted, write_text
+from sparsedensity.cli.options import DataName, ReadableOptions, taking_model_options
+
+if TYPE_CHECKING:
+    from sparsedensity.estimators import DensityEstimator
 
 EXAMPLES = (
     "Examples: sparsedensity report titanic -o titanic.html · "
-    "sparsedensity report people.csv --weight count --max-leaves 12 --cv 0 -o report.html"
+    "sparsedensity report people.csv --weight count --max-leaves 24 --cv 0 -o report.html"
 )
+
+ReportFolds = Annotated[int, typer.Option("--cv", help="Folds of the report's cross-validation; 0 for none.", min=0)]
 
 
 @taking_model_options
@@ -22,14 +27,18 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page; - for standard output.")] = Path(
         "report.html"
     ),
-    folds: Annotated[int, typer.Option("--cv", help="Folds of cross-validation; 0 for none.", min=0)] = 5,
+    folds: ReportFolds = 5,
     *,
-    options: ModelOptions,
+    options: ReadableOptions,
 ) -> None:
     """Fit a density to a table and write the report: one page that opens anywhere, without a network."""
     check_outputs(data, output)
     model, table = options.fit(data)
-    with working("gathering the report"):
-        cv = None if was_interrupted(model) else folds or None
-        page = model.to_html(None, table.frame, sample_weight=table.weights, cv=cv, source=table.name)
-    write_text(page, output, quiet=options.quiet)
+    write_report(model, table, output, folds, quiet=options.quiet)
+
+
+def write_report(model: DensityEstimator, table: Data, output: Path, folds: int, *, quiet: bool = False) -> None:
+    """Write the report of a model and the table it was fitted to."""
+    cv = None if was_interrupted(model) else folds or None
+    page = model.to_html(None, table.frame, sample_weight=table.weights, cv=cv, source=table.name)
+    write_text(page, output, quiet=quiet)

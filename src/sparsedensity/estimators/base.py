@@ -134,12 +134,16 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Choose the structure."""
 
-    def learn_fold(self, engine: MemoryEngine) -> Found:
-        """Choose the structures of all sizes for one fold of a cross-validation; less thorough if that saves time."""
+    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+        """Choose the structures of all sizes for one fold, at a share of the effort of a fit if that saves time."""
         return self.learn(engine, [])[1]
 
     def held_out(self, weights: Floats | None) -> HeldOut | None:
         """Which rows to keep from the search: none, unless the model is honest."""
+        return None
+
+    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+        """A quick look from the fitted structure under another limit, if that can be had."""
         return None
 
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
@@ -148,7 +152,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
         """The best structure of every size; a model from a file has none, so they are learned again."""
-        return found.archive or self.learn_fold(engine).archive
+        return found.archive or self.learn_fold(engine, 1.0).archive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the density of a table.

@@ -17,6 +17,7 @@ from sparsedensity.estimators.answers import Rows, open_rows, read_rows
 from sparsedensity.estimators.baselines import summarised
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.paths import learn_folds, path_on
+from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest import Source
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record
@@ -53,22 +54,25 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
 
     Each fold is searched once: the path and the scores are about the same folds.
     """
-    rows, density, held = read_rows(model, X, sample_weight), model.density_, model.held_out_
-    table = rows.table(model.domain_)
-    values = leaf_values(density, table)
-    weighing = table if held is None else rows.weighing(held.divide(rows.weights).test).table(model.domain_)
-    yield "weights", values if held is None else leaf_values(density, weighing)
-    unusualness, order = _ranked(density, table, values)
-    chosen = order[:MOST_RECORDS]
-    chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
-    yield "commonest", tuple(table.codes[order[-1]].tolist())
-    yield "tied", _tied(unusualness, table, chosen)
-    yield "records", _records(density, open_rows(model, X), rows, table, chosen)
-    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
-    yield "folds", cv or 0
-    yield "scores", summarised([scores for _, scores in folds])
-    if model.unit is not None and model.found_.archive:
-        yield "path", path_on(model, rows, [by_size for by_size, _ in folds])
+    with telling(model.progress, "gathering the report") as say:
+        rows, density, held = read_rows(model, X, sample_weight), model.density_, model.held_out_
+        table = rows.table(model.domain_)
+        values = leaf_values(density, table)
+        weighing = table if held is None else rows.weighing(held.divide(rows.weights).test).table(model.domain_)
+        yield "weights", values if held is None else leaf_values(density, weighing)
+        say("looking for unusual records")
+        unusualness, order = _ranked(density, table, values)
+        chosen = order[:MOST_RECORDS]
+        chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
+        yield "commonest", tuple(table.codes[order[-1]].tolist())
+        yield "tied", _tied(unusualness, table, chosen)
+        yield "records", _records(density, open_rows(model, X), rows, table, chosen)
+        folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv, say)]
+        yield "folds", cv or 0
+        yield "scores", summarised([scores for _, scores in folds])
+        say("scoring every size")
+        if model.unit is not None and model.found_.archive:
+            yield "path", path_on(model, rows, [by_size for by_size, _ in folds])
 
 
 def _ranked(density: Density, table: Table, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:

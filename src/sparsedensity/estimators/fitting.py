@@ -29,7 +29,7 @@ def fit_source(
     reading = Reading(model.kinds, model.bins, model.domain, model.missing, model.unknown)
     weights = check_weights(sample_weight, source.n_rows)
     held_out = model.held_out(weights)
-    with stopping_on_ctrl_c(), watching(model.progress, model.title) as watch:
+    with stopping_on_ctrl_c(), watching(model.progress, "searching") as watch:
         tables = read_tables(source, reading, weights, None if held_out is None else held_out.divide)
         first, *held = [table.in_order() for table in tables] if in_order else tables
         engine = MemoryEngine(first, jobs_of(model.n_jobs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Literal
 
 from sparsedensity.domain import Domain
@@ -75,6 +75,10 @@ class GreedyTree(HonestEstimator):
     def posterior(self, domain: Domain) -> LeafSparse:
         """What is believed before any row is seen."""
         return LeafSparse(self.expected_leaves, self.pseudocount)
+
+    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+        """The greedy tree under another limit."""
+        return replace(self, max_leaves=limit).learn(engine, [])[1]
 
     def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
         """Grow and prune until no step is left, or no time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
+from sparsedensity.estimators.progress import telling
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.search.base import Found, score_archive
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from sparsedensity.estimators.base import DensityEstimator
 
 E = TypeVar("E", bound="DensityEstimator")
+FOLDS_EFFORT = 1.25
+"""What all folds of a cross-validation may take together, in searches of all rows: counted in work, not in seconds."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,9 @@ class LearnedFold:
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
-    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv)]
-    path = path_on(model, rows, [by_size for by_size, _ in folds])
+    with telling(model.progress, "cross-validating") as say:
+        folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv, say)]
+        path = path_on(model, rows, [by_size for by_size, _ in folds])
     return replace(path, scores=summarised([scores for _, scores in folds]))
 
 
@@ -102,13 +106,14 @@ def refound(model: E, found: Found) -> E:
     return other
 
 
-def learn_folds(model: DensityEstimator, rows: Rows, cv: int) -> Iterator[LearnedFold]:
-    """Search each fold once, by the settings of a model and on its domain."""
-    for train, test in folds_of(rows.weights, cv):
+def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str], None]) -> Iterator[LearnedFold]:
+    """Search each fold once, by the settings of a model and on its domain, and say which it is."""
+    for number, (train, test) in enumerate(folds_of(rows.weights, cv), 1):
+        say(f"fold {number} of {cv}")
         searched, weighing = divided(model, rows, train)
         seen = searched.table if weighing is searched else rows.table(model.domain_, train)
         with whole_or_interrupted():
-            found = model.learn_fold(searched)
+            found = model.learn_fold(searched, FOLDS_EFFORT / cv)
         yield LearnedFold(model, seen, searched, weighing, rows.table(model.domain_, test), found)
 
 

@@ -38,6 +38,8 @@ from sparsedensity.structures import RuleList, Structure, Tree
 SEARCHES = ("auto", "anneal", "exact")
 AUTO_SECONDS = 0.5
 """As many prefixes as take about so long are visited by default in the hope of a proof."""
+FEW_PROPOSALS = 2_000
+"""Enough for a quick look at what more rules would buy."""
 STARTS = "a fitted tree or rule list, the path of a saved one, or None"
 
 
@@ -148,9 +150,22 @@ class SparseRuleList(HonestEstimator):
             )
         return problem.posterior, found
 
-    def learn_fold(self, engine: MemoryEngine) -> Found:
-        """The best lists of all lengths that the chains see."""
-        return self._walk(*self._problem(engine), [])
+    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+        """The best lists of all lengths that fewer chains see: each takes its time to climb, however few they are."""
+        chains = max(1, round(self.restarts * min(effort, 1.0)))
+        share = min(1.0, effort * self.restarts / chains)
+        short = replace(
+            self,
+            restarts=chains,
+            iterations=max(1, round(self.iterations * share)),
+            time_limit=None if self.time_limit is None else self.time_limit * effort,
+        )
+        return short._walk(*self._problem(engine), [])
+
+    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+        """A quick look from the fitted list under another limit, by one chain."""
+        wider = replace(self, max_rules=limit, restarts=1, iterations=FEW_PROPOSALS)
+        return wider._walk(*wider._problem(engine), [], start=self.structure_)
 
     def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
         """The best list of every length; a proof is about one length, so the chains walk to the others from there."""

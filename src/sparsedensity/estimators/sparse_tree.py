@@ -6,7 +6,7 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from sparsedensity.domain import Domain
@@ -35,8 +35,12 @@ AT_ONCE = 0.1
 """A proof that is estimated to take longer begins with the greedy tree, so that there is one if it is cut short."""
 MOST_VALUES = 2000
 """A table with a feature of more values is searched greedily: its groupings are too many to anneal."""
-FOLD_EFFORT = 0.25
-"""The share of the budget for each fold of a cross-validated path."""
+FOLD_SECONDS = 0.5
+"""A fold is proven if that is estimated to take no longer: about as long as its short search."""
+PATH_EFFORT = 0.25
+"""The effort for the other sizes of a path, if the tree of one size is proven."""
+FEW_PROPOSALS = 100
+"""Enough for a quick look at what more leaves would buy."""
 STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
@@ -137,9 +141,18 @@ class SparseTree(HonestEstimator):
         problem = self._problem(engine)
         return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
 
-    def learn_fold(self, engine: MemoryEngine) -> Found:
+    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
         """The best trees of all sizes, from a proof if one is quick to make, else from a short search."""
-        return self._all_sizes(self._problem(engine), self._given_start(engine.domain))
+        start = self._given_start(engine.domain)
+        return self._all_sizes(self._problem(engine), start, min(effort, 1.0), most_seconds=FOLD_SECONDS)
+
+    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+        """A quick look from the fitted tree under another limit; with a depth it would take another proof."""
+        if self.depth is not None:
+            return None
+        wider = replace(self, max_leaves=limit, restarts=1, iterations=FEW_PROPOSALS)
+        problem = wider._problem(engine)
+        return wider._grow(problem, []) if self.search == "greedy" else wider._anneal(problem, self.structure_, [])
 
     def choose(self, engine: MemoryEngine, found: Found) -> Structure:
         """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""
@@ -151,17 +164,21 @@ class SparseTree(HonestEstimator):
         if found.archive and (found.method != "exact" or len(found.archive) == sizes_kept(problem)):
             return found.archive
         assert isinstance(tree, Tree)
-        others = self._all_sizes(problem, tree).archive
+        others = self._all_sizes(problem, tree, PATH_EFFORT).archive
         return better_of(problem, {tree.n_leaves: tree, **found.archive}, others)
 
-    def _all_sizes(self, problem: AnyProblem, start: Tree | None) -> Found:
+    def _all_sizes(
+        self, problem: AnyProblem, start: Tree | None, effort: float, *, most_seconds: float = math.inf
+    ) -> Found:
+        """The best trees of all sizes: from a proof if it is said to take no more seconds, else from a short search."""
         if self.search == "greedy":
             return self._grow(problem, [])
-        if self.depth is None and self._proves(problem) and gives_every_size(problem):
+        proves = self.depth is None and self._proves(problem) and estimate(problem).seconds <= most_seconds
+        if proves and gives_every_size(problem):
             found = self._search(problem, start, [])
             if len(found.archive) == sizes_kept(problem):
                 return found
-        return self._anneal(problem, start, [], effort=FOLD_EFFORT)
+        return self._anneal(problem, start, [], effort=effort)
 
     def _problem(self, engine: MemoryEngine) -> AnyProblem:
         return Problem(engine, self.posterior(engine.domain), self.max_leaves)
@@ -188,7 +205,8 @@ class SparseTree(HonestEstimator):
         if max(problem.domain.sizes) > MOST_VALUES:
             return self._grow(problem, watch)
         announce_compiling(anneal_moves.rebuild)
-        starts, jobs, seconds = self._starts(problem, start), jobs_of(self.n_jobs), self.time_limit
+        starts, jobs = self._starts(problem, start), jobs_of(self.n_jobs)
+        seconds = None if self.time_limit is None else self.time_limit * effort
         search = Anneal(
             self.restarts, self.iterations, self.cooling, starts=starts, effort=effort, jobs=jobs, seconds=seconds
         )

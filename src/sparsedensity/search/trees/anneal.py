@@ -77,7 +77,7 @@ class Anneal:
     starts: tuple[Tree, ...] = ()
     """Trees to start from instead of the greedy one; every second restart starts from the root."""
     effort: float = 1.0
-    """A factor to the budget that is derived."""
+    """A factor to the proposals and rounds: a search at a quarter of the effort takes about a quarter of the time."""
     jobs: int = 1
     seconds: float | None = None
     """A time budget that the cooling is fitted into."""
@@ -143,13 +143,13 @@ class Anneal:
     def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> AnnealChain:
         chain = AnnealChain(problem, state.table, recipe, state.generators.pop(), self.epsilon, self.cooling)
         chain.budget = state.budget
-        chain.proposals = self.iterations
+        chain.proposals = None if self.iterations is None else max(1, round(self.effort * self.iterations))
         chain.start = start
         return chain
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
         """After the restarts rounds of polishing; after them (for a sample) all rows; then the end."""
-        rounds = SAMPLE_ROUNDS if state.is_sample else MOST_ROUNDS
+        rounds = SAMPLE_ROUNDS if state.is_sample else max(1, round(self.effort * MOST_ROUNDS))
         if state.stage == "search" and state.rounds < rounds and state.gains():
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             tree = ranked[0].tree(problem)
