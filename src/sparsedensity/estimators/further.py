@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sparsedensity.estimators.answers import density_of, read_rows
-from sparsedensity.estimators.paths import divided, per_row
+from sparsedensity.estimators.baselines import per_row
+from sparsedensity.estimators.paths import divided
 from sparsedensity.estimators.progress import telling
 from sparsedensity.search.base import size_of
 
