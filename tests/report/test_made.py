@@ -55,12 +55,12 @@ def test_labels_and_commands_stay_text_in_the_metadata():
 
 
 def test_a_page_says_it_at_its_foot(new_year, titanic, people, tmp_path):
-    assert f'<footer class="soft"><p>{made_with()}</p></footer>' in titanic.to_html()
+    assert f'<footer class="soft"><p>{made_with(titanic.random_state)}</p></footer>' in titanic.to_html()
     assert titanic.to_html() == titanic.to_html()
     compared = titanic.compare(people)
-    assert made_with() in compared.to_html()
+    assert made_with(titanic.random_state) in compared.to_html()
     compared.to_svg(tmp_path / "compared.svg")
-    assert made_with() in (tmp_path / "compared.svg").read_text(encoding="utf-8")
+    assert made_with(titanic.random_state) in (tmp_path / "compared.svg").read_text(encoding="utf-8")
 
 
 def test_a_command_writes_itself_down(new_year, tmp_path):
