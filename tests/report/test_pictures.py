@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity.domain import Domain, Feature
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.report import graphviz, mermaid, plot, svg
 from sparsedensity.report.layout import Drawing
@@ -118,6 +119,19 @@ def test_a_deep_tree_is_drawn_line_by_line_and_stays_narrow():
     assert drawing.deep
     assert drawing.width < 1300
     assert drawing.height == pytest.approx(drawing.row * 61, rel=0.1)
+
+
+def test_the_label_of_a_row_takes_the_room_up_to_the_numbers():
+    domain = Domain((Feature.continuous("loss", (0.5, 2095.25, 29450.75)), *(Feature.nominal(n, "ab") for n in "xyz")))
+    tree = Tree.leaf(domain).split(0, 0, [{0}, {1}])
+    for node, feature in ((1, 1), (3, 2), (5, 3)):
+        tree = tree.split(node, feature, [{0}, {1}])
+    drawing = Drawing(picture_of(tree_report(tree)), Style(widest_label=80.0, narrowest_label=60.0))
+    assert not drawing.deep
+    texts = [shape.text for group in drawing.groups for shape in group.branch if isinstance(shape, Text)]
+    (row,) = (spot.text for spot in drawing.picture.spots if spot.depth == 1 and spot.leaf is not None)
+    assert row.startswith("loss is 2095 to ")
+    assert row in texts
 
 
 @pytest.mark.parametrize("kind", [GreedyTree, Histogram])

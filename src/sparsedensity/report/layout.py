@@ -141,11 +141,16 @@ class Drawing:
 
     @cached_property
     def _labels(self) -> list[list[str]]:
-        rooms, style = self._places[1], self.style
+        style = self.style
         return [
-            condition_lines(spot.text, spot.subject, rooms[spot.depth], style.font, style.lines)
-            for spot in self.picture.spots
+            condition_lines(spot.text, spot.subject, self._room(i, spot), style.font, style.lines)
+            for i, spot in enumerate(self.picture.spots)
         ]
+
+    def _room(self, i: int, spot: Spot) -> float:
+        """How wide a label may be: that of a row has nothing to its right but the numbers."""
+        lefts, rooms = self._places
+        return self._labels_end - MARGIN - lefts[spot.depth] if self.picture.is_row(i) else rooms[spot.depth]
 
     @cached_property
     def _rows(self) -> list[int]:
