@@ -164,6 +164,21 @@ class TestIdentifiers:
         assert Domain.infer(people(99)).left_out == ()
         assert Domain.infer(np.arange(500).reshape(-1, 1)).left_out == ()
 
+    @pytest.mark.parametrize("text", ["3/17/{}", "1.{},50", "$1,{}.00", "1'{} €"])
+    def test_numbers_and_dates_that_are_text_are_told_how_to_be_written(self, text):
+        table = pl.DataFrame({"a": [text.format(2000 + row) for row in range(200)], "b": [0, 1] * 100})
+        with pytest.warns(
+            DataWarning, match=r"'a' looks like.*text such as.*write numbers like 1234\.5 and dates like"
+        ):
+            assert Domain.infer(table).left_out == ("a",)
+
+    def test_names_are_not_taken_for_numbers(self):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            Domain.infer(people())
+        assert any("'id' looks like" in str(warning.message) for warning in told)
+        assert not any("write numbers" in str(warning.message) for warning in told)
+
     def test_numbers_with_gaps_or_repeats_are_no_identifiers(self):
         row = np.arange(200)
         table = pl.DataFrame({"gaps": row * 3, "twice": row // 2, "counts": row[::-1] + 7, "a": row % 2})
@@ -276,12 +291,13 @@ class TestFiles:
     def test_dates_in_a_csv_are_dates_and_other_text_is_not(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text(
-            "day,moment,clock,us,mixed\n2024-03-17,2024-03-17T14:05:00Z,14:05,3/17/2024,2024-03-17\n"
-            "2024-04-01,2024-03-18T09:00:00Z,09:30,3/18/2024,soon\n",
+            "day,moment,clock,dots,us,mixed\n2024-03-17,2024-03-17T14:05:00Z,14:05,17.03.2024,3/17/2024,2024-03-17\n"
+            "2024-04-01,2024-03-18T09:00:00Z,09:30,1.4.2024,3/18/2024,soon\n",
             encoding="utf-8",
         )
-        types = [pl.Date, pl.Datetime("us"), pl.Time, pl.String, pl.String]
+        types = [pl.Date, pl.Datetime("us"), pl.Time, pl.Date, pl.String, pl.String]
         assert read_file(path).dtypes == types
+        assert read_file(path)["dots"].to_list() == read_file(path)["day"].to_list()
         domain = Domain.infer(read_file(path))
         assert read_file(path, domain).dtypes == types
         (batch,) = read_batches(path, domain)

@@ -23,6 +23,7 @@ from sparsedensity.ingest.files import (
     read_file,
     sniff,
     with_dates,
+    with_points,
 )
 
 ROWS = 1 << 17
@@ -65,7 +66,7 @@ def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Serie
         what, read = "true or false", column.str.to_lowercase().replace_strict(TRUTH, default=None)
     else:
         what, column = "a number", column.str.strip_chars()
-        column = column.str.replace(",", ".", literal=True) if decimal_comma else column
+        column = with_points(column) if decimal_comma else column
         read = column.cast(pl.Int64, strict=False)
         if read.null_count() > column.null_count():
             read = column.cast(pl.Float64, strict=False)

@@ -26,19 +26,22 @@ EXCEL_ENDINGS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 """How tables spell a missing value."""
-DECIMAL_COMMA = re.compile(r"(^|;)\s*-?\d+,\d+\s*(;|$)", re.MULTILINE)
+DECIMAL_COMMA = re.compile(r"(^|;)\s*-?(\d+|\d{1,3}(\.\d{3})+),\d+\s*(;|$)", re.MULTILINE)
+THOUSANDS = r"^-?\d{1,3}(\.\d{3})+(,\d+)?$"
+"""A number as it is written with a decimal comma and dots between the thousands."""
 SNIFFED_BYTES = 1 << 16
 BYTES_AT_ONCE = 1 << 20
 GZIPPED = b"\x1f\x8b"
 DATE_FORMS: tuple[tuple[Any, str], ...] = (
     (pl.Date, "%Y-%m-%d"),
+    (pl.Date, "%d.%m.%Y"),
     (pl.Datetime, "%Y-%m-%d %H:%M"),
     (pl.Datetime, "%Y-%m-%d %H:%M:%S%.f"),
     (pl.Time, "%H:%M"),
     (pl.Time, "%H:%M:%S%.f"),
 )
-DATE_LIKE = re.compile(r"\s*(\d{4}-\d\d-\d\d|\d\d:\d\d)")
-"""Dates and times in ISO's form; others, such as 3/4/2024, could mean two things and stay text."""
+DATE_LIKE = re.compile(r"\s*(\d{4}-\d\d-\d\d|\d\d?\.\d\d?\.\d{4}|\d\d:\d\d)")
+"""Dates and times in ISO's form, and dates with dots; others, such as 3/4/2024, could mean two things and stay text."""
 NOT_TEXT = "it is not text in UTF-8 or Latin-1. Save it as UTF-8."
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """What Polars raises for a file that it cannot read: damaged ones make it panic."""
@@ -108,6 +111,8 @@ def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl
             _refuse_ragged(source, name, separator)
         raise csv_error(name, error) from None
     frame = frame.with_columns(with_dates(column) for column in frame if column.name not in texts)
+    if decimal_comma:
+        frame = frame.with_columns(_with_thousands(column) for column in frame if column.name not in texts)
     columns = set(frame.columns)
     for column in frame.columns:  # Polars renames a column that occurs twice; an error is better
         base, mark, number = column.rpartition("_duplicated_")
@@ -163,7 +168,7 @@ def as_utf8(source: Path | io.BytesIO, name: str) -> Path | io.BytesIO:
 
 
 def with_dates(column: pl.Series) -> pl.Series:
-    """A column of text as dates or times if all of it is in ISO's form."""
+    """A column of text as dates or times if all of it is in ISO's form, or all of it in the form 17.03.2024."""
     if column.dtype != pl.String or not DATE_LIKE.match(next(filter(None, column), "")):
         return column
     text = column.str.strip_chars().str.replace("T", " ", literal=True).str.strip_suffix("Z")
@@ -172,6 +177,21 @@ def with_dates(column: pl.Series) -> pl.Series:
         if read.null_count() == column.null_count():
             return read
     return column
+
+
+def with_points(column: pl.Series) -> pl.Series:
+    """Numbers with decimal commas, as text, with decimal points; dots between their thousands are left out."""
+    dotted = column.str.contains(THOUSANDS).fill_null(value=False)
+    plain = column.str.replace_all(".", "", literal=True).zip_with(dotted, column)
+    return plain.str.replace(",", ".", literal=True)
+
+
+def _with_thousands(column: pl.Series) -> pl.Series:
+    """A column of text as numbers if all of it is numbers, with dots between thousands."""
+    if column.dtype != pl.String:
+        return column
+    text = column.str.strip_chars()
+    return with_points(text).cast(pl.Float64) if text.str.contains(rf"{THOUSANDS}|^-?\d+(,\d+)?$").all() else column
 
 
 def sniff(source: Path | io.BytesIO) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ LEAST_ROWS = 100
 """In smaller tables nothing is taken for an identifier."""
 MANY_SHARE = 0.5
 """A text column that has a value of its own in more than this share of the rows names the rows."""
+NUMBER_LIKE = re.compile(r"[^\w\s]?\s?\d+([.,/' -]\d+)+\s?[^\w\s]?")
+"""Text that may be meant as a number or a date: 1.234,50 or 3/17/2024."""
 LARGEST_SPAN = 2
 """Whole numbers that are all different count the rows if they span at most so many times as many numbers."""
 
@@ -26,19 +29,22 @@ def infer(source: Source, kinds: Any, bins: Any, weights: Floats | None, keep: R
     """One feature per column, without identifiers unless a kind is asked for them or there is nothing else."""
     by_name = _asked(source, kinds, bins)
     word = kinds if isinstance(kinds, str) else None
+    binned = set(bins if isinstance(bins, Mapping) else ()) - set(kinds if isinstance(kinds, Mapping) else ())
     rows = None if keep.all() else keep
     kept = weights if weights is None or rows is None else weights[rows]
-    found, left_out = _levels_of_array(source, by_name, word, keep), list[str]()
+    found, left_out = _levels_of_array(source, by_name, word, keep), dict[str, Column]()
     for column in source.without(found):
         some, kind = column.only(rows), by_name.get(column.name)
         if kind is None and word is not None and _suits(word, column):
             kind = word
+        if some.labels is not None and column.name in binned:
+            raise DataError(f"{column.name!r} cannot be cut into bins, since it does not hold numbers.")
         if kind is None and len(source.names) > 1 and _is_identifier(some):
-            left_out.append(column.name)
+            left_out[column.name] = some
         else:
             found[column.name] = feature_of(some, kind, bins, kept)
-    for name in left_out:
-        _tell_of_identifier(name, int(keep.sum()), alone=not found)
+    for column in left_out.values():
+        _tell_of_identifier(column, int(keep.sum()), alone=not found)
     features = tuple(found[name] for name in source.names if name in found)
     for feature in features:
         if feature.values == (None,):
@@ -86,10 +92,14 @@ def _is_identifier(column: Column) -> bool:
     return len(np.unique(present)) == rows
 
 
-def _tell_of_identifier(name: str, count: int, *, alone: bool) -> None:
+def _tell_of_identifier(column: Column, count: int, *, alone: bool) -> None:
     """Warn that a column is left out; it cannot be if there is no other."""
+    name, first = column.name, str((column.labels or ("",))[0])
     looks = f"{name!r} looks like an identifier: its values are nearly all different in {count:,} rows."
     keep = f"kinds={{{name!r}: 'nominal'}}"
     if alone:
         raise DataError(f"{looks} No other column is left, so say what it is, for example {keep}.")
-    warn(f"{looks} It is left out; {keep} keeps it (for numbers also 'continuous').")
+    more = f"It is left out; {keep} keeps it" + (" (or 'continuous')." if column.labels is None else ".")
+    if NUMBER_LIKE.fullmatch(first):
+        more += f" It holds text such as {first!r}: write numbers like 1234.5 and dates like 2024-03-17."
+    warn(f"{looks} {more}")
