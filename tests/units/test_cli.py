@@ -199,13 +199,16 @@ def test_options_reach_the_model(tmp_path):
         (["fit", "nowhere.csv"], ["There is no file nowhere.csv"]),
         (["fit", "titanic", "--weight", "count"], ["no column 'count'", "class, sex, age"]),
         (["fit", "titanic", "--drop", "cabin"], ["no column 'cabin'"]),
-        (["fit", "titanic", "--weight", "sex"], ["weight column 'sex'", "not numbers"]),
+        (["fit", "titanic", "--weight", "sex"], ["weight column 'sex' holds 'male', not numbers"]),
         (["fit", "titanic", "--max-leaves", "many"], ["--max-leaves must be", "'many'"]),
         (["fit", "titanic", "--max-leaves", "0"], ["max_leaves must be", "not 0"]),
         (["fit", "titanic", "--pseudocount", "-1"], ["pseudocount must be", "-1"]),
         (["fit", "titanic", "--method", "histogram", "--max-leaves", "3"], ["--max-leaves is not an option"]),
         (["fit", "titanic", "--kind", "sex"], ["--kind must be", "COLUMN="]),
-        (["fit", "titanic", "--kind", "deck=ordinal"], ["'deck'", "not in titanic"]),
+        (["fit", "titanic", "--kind", "deck=ordinal"], ["no column 'deck'", "class, sex, age"]),
+        (["fit", "titanic", "--kind", "sex=numeric"], ["--kind for 'sex' must be", "'numeric'"]),
+        (["fit", "titanic", "--bins", "sex=5"], ["'sex' cannot be cut into bins"]),
+        (["fit", "titanic", "-o", "nowhere/m.json"], ["m.json cannot be written", "no folder nowhere"]),
         (["fit", "titanic", "--report", "m.json", "-o", "m.json"], ["m.json is already written to"]),
         (["path", "titanic", "--method", "histogram"], ["--method histogram has no path"]),
         (["path", "titanic", "--cv", "0", "--pick", "99"], ["No model with 99 leaves"]),
@@ -265,10 +268,14 @@ def test_the_separator_is_the_one_the_header_uses(separator, tmp_path):
     assert domain[2]["missing"]
 
 
-def test_decimal_commas_are_numbers(tmp_path):
-    (tmp_path / "a.csv").write_text("name;loss\nx;1,5\ny;2,25\n", encoding="utf-8")
+@pytest.mark.parametrize(("low", "high"), [("1,5", "2,25"), ("-1,5", "12.345.678,5"), ("999,5", "1.250")])
+def test_decimal_commas_are_numbers(low, high, tmp_path):
+    (tmp_path / "a.csv").write_text(f"name;loss\nx;{low}\nz;\ny;{high}\n", encoding="utf-8")
     edges = json.loads(_saved(tmp_path))["domain"][1]["edges"]
-    assert (edges[0], edges[-1]) == (1.5, 2.25)
+    expected = [float(number.replace(".", "").replace(",", ".")) for number in (low, high)]
+    assert [edges[0], edges[-1]] == expected
+    done = run("score", tmp_path / "m.json", tmp_path / "a.csv", "--top", "3", "--json")
+    assert sorted(row["record"]["loss"] or 0 for row in json.loads(done.stdout)) == sorted([*expected, 0])
 
 
 def _saved(folder):

@@ -32,6 +32,13 @@ MODULES = (fit, show, path, report, score, explain, compare, sample, evaluate, d
 VERBS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 PARAMETER = re.compile(r"\b(kinds|bins|missing|unknown)=(?:\{'([^']+)': )?'([^']+)'\}?")
 """A parameter of an estimator as our sentences write it, with a word or with a word for one column."""
+PYTHON = (
+    (re.compile(r"\bkinds=\{'([^']+)': \[\.\.\.\]\}"), r"--kind '\1=...'"),
+    (re.compile(r"\bkinds\['([^']+)'\]"), r"--kind for '\1'"),
+    (re.compile(r"^bins (for '|must)"), r"--bins \1"),
+    (re.compile(r"\bdomain=Domain\.infer\(whole_table\)"), "--domain whole_table.csv"),
+)
+"""What else our sentences write as Python, and how the command line says it."""
 for name, verb in VERBS.items():
     app.command(name, epilog=verb.EXAMPLES)(verb.command)
 
@@ -76,7 +83,11 @@ def as_options(message: str) -> str:
 
     >>> as_options("kinds={'order id': 'nominal'} keeps it; or use missing='drop'.")
     "--kind 'order id=nominal' keeps it; or use --missing drop."
+    >>> as_options("kinds['size'] must be .. Give the order with kinds={'size': [...]}.")
+    "--kind for 'size' must be .. Give the order with --kind 'size=...'."
     """
+    for python, option in PYTHON:
+        message = python.sub(option, message)
     return PARAMETER.sub(
         lambda found: f"{flag(found[1])} {shlex.quote('='.join(filter(None, found.group(2, 3))))}", message
     )

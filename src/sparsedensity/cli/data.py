@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 import typer
 
 from sparsedensity import writing
-from sparsedensity.errors import ColumnsError, DataError, SparseDensityError
+from sparsedensity.errors import ColumnsError, DataError, OutputError, SparseDensityError, in_short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,13 +131,15 @@ def working(what: str) -> Iterator[None]:
 
 
 def check_outputs(data: str, *outputs: Path | None) -> None:
-    """Refuse to write over the data, or two answers into one file."""
+    """Refuse to write over the data, into a folder that is not there, or two answers into one file."""
     taken = {Path(data).resolve(): f"{data} is the table that is read"}
     for output in filter(None, outputs):
         if str(output) == "-":
             continue
         if output.resolve() in taken:
             raise SparseDensityError(f"{taken[output.resolve()]}. Write to another file.")
+        if not output.resolve().parent.exists():
+            raise OutputError(output, f"there is no folder {output.parent}")
         taken[output.resolve()] = f"{output} is already written to"
 
 
@@ -247,7 +249,8 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
 def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
     check_column(frame, column, name)
     if not frame[column].dtype.is_numeric():
-        raise DataError(f"The weight column {column!r} holds {frame[column].dtype}, not numbers.")
+        first = next(iter(frame[column].drop_nulls()), None)
+        raise DataError(f"The weight column {column!r} holds {in_short(first)}, not numbers.")
     if frame[column].null_count():
         raise DataError(f"The weight column {column!r} has missing values. Fill them in.")
     return frame[column].to_numpy()

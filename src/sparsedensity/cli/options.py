@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hi
 
 import typer
 
-from sparsedensity.cli.data import Data, complete_data, note, read_data
+from sparsedensity.cli.data import Data, check_column, complete_data, note, read_data
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -278,8 +278,7 @@ def _kinds(options: list[str], table: Data) -> dict[str, Any] | str | None:
         column, equals, what = option.rpartition("=")
         if not equals:
             raise ParameterError("--kind", option, f"of the form COLUMN=..., or {', '.join(KINDS)} for all columns")
-        if column not in table.frame.columns:
-            raise ColumnsError(f"--kind names the column {column!r}, which is not in {table.name}.")
+        check_column(table.frame, column, table.name)
         values: list[Any] = what.split(",")
         if len(values) > 1 and table.frame[column].dtype.is_integer():
             allowed = f"one of the whole numbers in the column {column!r}"

@@ -154,7 +154,7 @@ def warn_of_unknown(unknown: Sequence[Unknown], who: str, nearest: bool) -> None
     texts = []
     if used:
         feature, _, value, _ = used[0]
-        texts.append(f"{who} outside the domain, density 0: {unknown_value(feature, value, nearest)}")
+        texts.append(f"{who} outside the domain, density 0: {unknown_value(feature, value, nearest, refused=False)}")
         if used[1:]:
             texts.append(f"Also unknown: {_listed(used[1:])}.")
         texts.append("To measure folds or parts of a table alike, fit with domain=Domain.infer(whole_table).")
