@@ -131,7 +131,7 @@ def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importanc
     """How much each column matters, to the records that a model expects or to the rows of a table."""
     if X is None:
         return columns.importance(model.domain_, expected_losses(model.density_))
-    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error")
+    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
     if not len(rows.codes):
         raise DataError("No row of the table lies in the domain.")
     return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
