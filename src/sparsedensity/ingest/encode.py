@@ -67,11 +67,10 @@ def encode(
 
 def unknown_value(feature: Feature, value: object, nearest: bool) -> UnknownValueError:
     """The error for a value outside a feature."""
+    known: tuple[Any, ...] = (_range_of(feature),) if feature.binned else feature.known
     if feature.binned and value is not None:
-        known: tuple[Any, ...] = (_range_of(feature),)
         ways = "Widen its bins" + ("." if nearest else ", or use unknown='nearest' to put it into the outermost one.")
     else:
-        known = feature.known
         ways = "Correct it, declare it in the domain, or leave out such rows; unknown='zero' scores them as density 0."
     return UnknownValueError(feature.name, value, known, ways)
 
