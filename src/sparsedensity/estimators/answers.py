@@ -177,8 +177,7 @@ def _listed(unknown: Sequence[Unknown]) -> str:
 def open_rows(model: DensityEstimator, X: Any) -> Source:
     """The columns of a table that a model knows; those that were left out at the fit may be there or not."""
     source = open_source(X)
-    by_name = source.named or len(source.names) == model.n_features_in_
-    known = source.without(model.domain_.left_out) if by_name else source
+    known = source.known_to(model.domain_)
     check_columns(model, known, len(source.names))
     return known
 
