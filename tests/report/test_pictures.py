@@ -196,7 +196,9 @@ def test_what_a_condition_denies_is_never_cut(subject, denies, room, lines):
 
 
 def test_a_picture_is_written_to_a_file(titanic, tmp_path):
-    assert signed(titanic.to_svg(tmp_path / "a.svg"), titanic.random_state) == (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert signed(titanic.to_svg(tmp_path / "a.svg"), titanic.random_state) == (tmp_path / "a.svg").read_text(
+        encoding="utf-8"
+    )
 
 
 @given(st.text(max_size=60), st.floats(10, 400))
