@@ -370,3 +370,9 @@ class TestFiles:
             assert len(read_like_json(file)) < len(content)
         with pytest.raises(ModelFileError, match="not a model file"):
             load(path)
+
+
+def test_a_report_of_a_table_outside_the_domain_is_refused_in_one_sentence(people):
+    model = GreedyTree(max_leaves=4).fit(people)
+    with pytest.raises(DataError, match=r"No row of the table lies in the domain\."):
+        model.to_html(None, people.with_columns(sex=pl.lit("neither")), cv=None)

@@ -46,6 +46,11 @@ class Rows(NamedTuple):
     unknown: tuple[Unknown, ...] = ()
     """The columns with values outside the domain."""
 
+    def check_any(self) -> None:
+        """Raise if there are none."""
+        if not len(self.codes):
+            raise DataError("No row of the table lies in the domain.")
+
     def weighing(self, weights: Floats) -> Rows:
         """The rows by other weights."""
         used = weights > 0
@@ -132,8 +137,7 @@ def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importanc
     if X is None:
         return columns.importance(model.domain_, expected_losses(model.density_))
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
-    if not len(rows.codes):
-        raise DataError("No row of the table lies in the domain.")
+    rows.check_any()
     return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
 
 
