@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -130,11 +131,12 @@ def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, s
 
 def _in_words(found: Evaluation) -> str:
     """All methods as a table, and how the first, which was asked for, stands against the simplest."""
+    from sparsedensity.report import words
     from sparsedensity.report.standing import Score, standing
 
     head = f"Held-out log-likelihood per row, {len(found.of(found.methods[0]))} folds; higher is better"
     scores = [Score(summary.method, summary.per_row, summary.error) for summary in found.summaries()]
-    return f"{head}\n\n{found.to_text()}\n\n{standing(scores)}"
+    return f"{head}\n\n{found.to_text()}\n\n{textwrap.fill(standing(scores), words.room(None))}"
 
 
 def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,9 @@ class SparsityPath:
             "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row[:-1], widths, strict=False)), row[-1]]).rstrip()
             for row in [heads, *rows]
         ]
-        return "\n".join([*lines, *(["", standing(self.scores)] if self.scores else [])])
+        return "\n".join(
+            [*lines, *(["", textwrap.fill(standing(self.scores), words.room(None))] if self.scores else [])]
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw log-likelihood per row against size with matplotlib; returns the axes."""
