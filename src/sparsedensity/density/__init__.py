@@ -49,7 +49,7 @@ class Density:
             case RuleList() as rules:
                 used[rules.feature] = True
             case _:
-                used[:] = np.array(self.structure.domain.sizes) > 1
+                used[:] = True
         return used
 
     @cached_property
@@ -76,6 +76,11 @@ class Density:
     def joint(self, features: list[int], event: Floats) -> Floats:
         """The mass of an event divided by the values of some features: one axis per feature."""
         return self._parts.joint(self.probabilities, features, event)
+
+    @property
+    def used_features(self) -> list[int]:
+        """The features on which the density depends."""
+        return self._parts.used
 
     def averaged(self, feature: int) -> Averaged:
         """How much mass has which log density when the density is averaged over a feature."""

@@ -69,6 +69,12 @@ class Boxes:
         """The density, given by the logs of its leaves, averaged over a feature."""
         return average_boxes(self.domain, self.inside > 0, logs[self.leaf], feature)
 
+    @property
+    def used(self) -> list[int]:
+        """The features that some box restricts."""
+        spans = map(self.domain.span, range(len(self.domain)))
+        return [feature for feature, span in enumerate(spans) if not np.all(self.inside[:, span] > 0)]
+
     def _sides(self, event: Floats) -> Floats:
         """For every box and feature, the share of the box's side that lies in the event."""
         sides: Floats = np.add.reduceat(self.inside * event, self.domain.starts[:-1], axis=1)

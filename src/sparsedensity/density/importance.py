@@ -34,7 +34,7 @@ def expected_losses(density: Density) -> Losses:
     losses, exact = np.zeros(len(density.structure.domain)), True
     possible = density.probabilities > 0
     whole = float(density.probabilities[possible] @ density.log_densities[possible])
-    for feature in np.flatnonzero(density.used).tolist():
+    for feature in density.used_features:
         try:
             masses, logs = density.averaged(feature)
             loss = whole - float(masses @ logs)
@@ -48,7 +48,7 @@ def expected_losses(density: Density) -> Losses:
 def losses_on(density: Density, codes: Codes, weights: Floats) -> Losses:
     """The losses on the rows of a table."""
     losses = np.zeros(len(density.structure.domain))
-    for feature in np.flatnonzero(density.used).tolist():
+    for feature in density.used_features:
         losses[feature] = loss_on(density, feature, codes, weights)
     return Losses(losses, exact=True)
 

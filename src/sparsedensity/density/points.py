@@ -56,6 +56,11 @@ class Points:
         """The density, given by the logs of its leaves, averaged over a feature."""
         return average_points(self.cells, logs, feature)
 
+    @property
+    def used(self) -> list[int]:
+        """The features that can tell points apart."""
+        return [feature for feature, size in enumerate(self.domain.sizes) if size > 1]
+
     @cached_property
     def _empty_shares(self) -> Floats:
         """The share of the remainder's volume in every unoccupied point, if they are listed."""
