@@ -68,6 +68,18 @@ def start(unit: Unit, number: Any) -> Any:
     return (np.asarray(number).astype(np.int64) * step.many - step.before).astype(f"M8[{step.name}]")
 
 
+def begins(unit: Unit, edges: Any) -> list[str]:
+    """When each of several periods begins, and when the last one ends, as texts that sort like the moments.
+
+    >>> begins("quarter", [216, 217]), begins("hour of day", [22, 24])
+    (['2024-01-01T00:00:00', '2024-04-01T00:00:00'], ['22:00:00', '24:00:00'])
+    """
+    if unit == "hour of day":
+        return [f"{int(hour):02}:00:00" for hour in edges]
+    moments: list[str] = start(unit, edges).astype("M8[s]").astype(str).tolist()
+    return moments
+
+
 def runs(low: Moment, high: Moment, units: Sequence[Unit]) -> tuple[Unit, list[int]]:
     """The unit that suits moments from `low` to `high`, and the edges of its periods or of equal runs of them."""
     unit = next((unit for unit in units if _count(unit, low, high) >= ENOUGH), units[-1])

@@ -3,9 +3,11 @@
 Needs Playwright (a development dependency) and a Chromium, found by name or given by CHROMIUM.
 """
 
+import datetime
 import os
 import shutil
 
+import polars as pl
 import pytest
 
 from reproduction.datasets.random_trees import random_tree
@@ -267,8 +269,10 @@ def test_a_row_can_be_pasted_with_or_without_its_header(visit):
     row.fill('age;"class";name;sex\nadult;"crew";"Smith; John";MALE\n')
     assert page.evaluate(values) == ["crew", "male", "adult"]
     row.fill("2nd\tmale\tgrown-up")
-    assert page.evaluate(values) == ["2nd", "male", "adult"]
-    assert said.inner_text() == "age has no value grown-up and stays as it was."
+    outside = "Outside the domain: age has no value grown-up. The model gives such a record density 0."
+    assert page.locator("#answer").inner_text() == outside
+    page.locator("#form select").first.select_option("1st")
+    assert "Leaf" in page.locator("#answer").inner_text()
     row.fill("1st,male")
     assert said.inner_text().startswith("The row needs 3 values")
     row.fill("class,sex\n1st,female")
@@ -282,7 +286,24 @@ def test_a_pasted_number_goes_into_its_field(visit):
     page.locator("#row").fill("2nd;female;15,5")
     assert page.locator("#form input").input_value() == "15.5"
     page.locator("#row").fill("2nd;female;dear")
-    assert page.locator("#pasted").inner_text() == "fare must be a number, not dear."
+    assert "Outside the domain: fare must be a number, not dear." in page.locator("#answer").inner_text()
+
+
+def test_a_pasted_date_finds_its_period(browser, tmp_path):
+    days = [datetime.date(2023, 1, 1) + datetime.timedelta(i) for i in range(730)]
+    frame = pl.DataFrame(
+        {"day": days, "kind": ["new" if day.year == 2024 and day.month > 6 else "old" for day in days]}
+    )
+    GreedyTree().fit(frame).to_html(tmp_path / "page.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    chosen = "document.querySelector('#form select').selectedOptions[0].textContent"
+    for text, period in (("2024-07-01", "2024 Q3"), ("2024-06-30 23:59:59", "2024 Q2"), ("2023 Q1", "2023 Q1")):
+        page.locator("#row").fill(f"{text},old")
+        assert page.evaluate(chosen) == period
+    page.locator("#row").fill("2025-01-01,old")
+    assert "Outside the domain: day has no value 2025-01-01." in page.locator("#answer").inner_text()
+    page.close()
 
 
 @pytest.mark.parametrize("mark", ["data-jp-theme-light='true'", "data-jp-theme-light='false'", "class='vscode-dark'"])

@@ -88,3 +88,11 @@ def test_a_single_leaf_says_that_no_column_matters(people):
 def test_a_saved_model_knows_its_importance(titanic, tmp_path):
     titanic.save(tmp_path / "model.json")
     assert dict(load(tmp_path / "model.json").importance()) == pytest.approx(dict(titanic.importance()))
+
+
+@pytest.mark.parametrize("unknown", ["zero", "error"])
+def test_a_value_that_the_domain_does_not_have_is_ignored_in_a_column_that_no_leaf_uses(people, unknown):
+    coin = np.arange(people.height) % 2
+    kinds = {"coin": "nominal"}
+    model = GreedyTree(kinds=kinds, unknown=unknown).fit(people.with_columns(coin=coin))
+    assert model.importance(people.with_columns(coin=coin + 7)) == model.importance(people.with_columns(coin=coin))

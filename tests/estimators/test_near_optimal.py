@@ -90,3 +90,15 @@ def test_columns_of_some_trees_are_named_with_their_number():
     some = [(name, models) for name, models in found.agreement.columns if 0 < models < len(found)]
     assert some
     assert all(f"{name} ({models})" in str(found) for name, models in some)
+
+
+def test_only_the_best_says_that_the_limit_was_reached(people):
+    near = LeafSparseTree(max_leaves=4).fit(people).near_optimal(40)
+    assert near[0].search_.limit_binds
+    assert [each.search_.limit_binds for each in near[1:]] == [None] * (len(near) - 1)
+
+
+def test_trees_that_share_no_leaf_divide_all_of_the_data_differently(people):
+    near = LeafSparseTree(max_leaves=4).fit(people).near_optimal(300)
+    assert not near.agreement.shared
+    assert "In some of them, which divide the data differently" in near.to_text()

@@ -1,6 +1,7 @@
 """An evaluation takes estimators that know neither weights nor leaves, and folds that are given."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from sparsedensity import Domain, GreedyTree, Histogram
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.evaluation import CrossValidation, Method, evaluate
+from sparsedensity.evaluation import CrossValidation, IndependentColumns, Method, evaluate
 from sparsedensity.evaluation.scatter import scatter
 from tests.units.test_cli import run
 
@@ -141,3 +142,35 @@ def test_a_column_names_the_folds_on_the_command_line(people, tmp_path):
     assert '"rows": 734.0' in done.stdout
     refused = run("evaluate", tmp_path / "people.csv", "--fold-column", "year")
     assert "There is no column 'year'" in refused.stderr
+
+
+class Sees(Bare):
+    """Notes the width of what it is shown."""
+
+    widths: ClassVar[set[int]] = set()
+
+    def fit(self, X):
+        self.widths.add(len(X.columns) if hasattr(X, "columns") else len(X[0]))
+        return self
+
+    def score_samples(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*looks like an identifier")
+@pytest.mark.parametrize("form", ["polars", "pandas", "array", "records", "rows"])
+def test_no_estimator_sees_an_identifier(people, form):
+    Sees.widths.clear()
+    table = people.head(200).with_row_index("id")
+    forms = {
+        "polars": table,
+        "pandas": table.to_pandas(),
+        "array": table.to_numpy(),
+        "records": table.to_dicts(),
+        "rows": [list(row) for row in table.rows()],
+    }
+    methods = {"own": Method(Sees()), "ours": Method(GreedyTree()), "peer": Method(IndependentColumns())}
+    found = evaluate(forms[form], methods, CrossValidation(2))
+    assert Sees.widths == {3}
+    without = evaluate(people.head(200), {"ours": Method(GreedyTree())}, CrossValidation(2))
+    assert [fold.log_likelihood for fold in found.of("ours")] == [fold.log_likelihood for fold in without.of("ours")]

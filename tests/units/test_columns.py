@@ -150,6 +150,18 @@ def people(rows=120):
     return pl.DataFrame({"id": [f"p{i}" for i in range(rows)], "kind": kind, "row": range(rows), "other": other})
 
 
+def test_dates_take_no_bins_and_messages_call_periods_by_their_names():
+    days = [datetime.date(2020, month, 1) for month in range(1, 13)]
+    table = pl.DataFrame({"when": days, "other": ["a", "b"] * 6})
+    with pytest.raises(DataError, match="'when' holds dates or times, whose bins are calendar periods"):
+        GreedyTree(bins={"when": 5}).fit(table)
+    model = Histogram().fit(table)
+    with pytest.warns(DataWarning, match=r"'when' has no value None\. Known: 'Jan 2020 to Dec 2020'"):
+        model.score_samples(table.head(1).with_columns(when=pl.lit(None)))
+    with pytest.raises(DataError, match=r"'when' has no value None\. Known: '2020-01', '2020-02'"):
+        model.probability({"when": None})
+
+
 class TestIdentifiers:
     def test_they_are_left_out_with_a_warning_that_says_how_to_keep_them(self):
         with pytest.warns(DataWarning) as caught:
@@ -207,6 +219,30 @@ class TestIdentifiers:
         assert model.to_html(None, table, cv=2) == model.to_html(None, table, cv=2)
         with pytest.raises(ColumnsError):
             model.score_samples(without[:, :1] if form == "array" else without[["kind"]])
+
+    @pytest.mark.filterwarnings("ignore:.*looks like an identifier")
+    @pytest.mark.parametrize("honest", [None, 0.5])
+    def test_a_row_that_lacks_only_its_identifier_is_not_dropped(self, honest):
+        table = people(400).with_columns(
+            pl.when(pl.col("row") % 7 > 0).then("id"), pl.when(pl.col("row") % 10 > 0).then("other")
+        )
+        model = GreedyTree(missing="drop", honest=honest).fit(table)
+        rows = [None if part is None else part.codes.tolist() for part in (model.rows_, model.held_)]
+        assert model.rows_.n + (0 if honest is None else model.held_.n) == table["other"].count() == 360
+        declared = GreedyTree(missing="drop", honest=honest, domain=model.domain_).fit(table)
+        model.sparsity_path(table, cv=None)
+        for same in (model, declared):
+            assert [None if part is None else part.codes.tolist() for part in (same.rows_, same.held_)] == rows
+        assert model.domain_["other"].missing is None
+        assert model.domain_.left_out == ("id", "row")
+
+    @pytest.mark.filterwarnings("ignore:.*looks like an identifier")
+    def test_an_array_without_the_column_can_be_fitted_with_the_domain_of_one_that_has_it(self):
+        table = people().to_numpy()
+        model = GreedyTree().fit(table)
+        again = GreedyTree(domain=model.domain_).fit(table[:, [1, 3]])
+        assert again.log_posterior_ == model.log_posterior_
+        assert_array_equal(again.score_samples(table[:, [1, 3]]), model.score_samples(table))
 
     def test_what_became_of_each_column_is_told(self):
         with pytest.warns(DataWarning, match="identifier"):
@@ -350,3 +386,9 @@ class TestFiles:
             assert len(read_like_json(file)) < len(content)
         with pytest.raises(ModelFileError, match="not a model file"):
             load(path)
+
+
+def test_a_report_of_a_table_outside_the_domain_is_refused_in_one_sentence(people):
+    model = GreedyTree(max_leaves=4).fit(people)
+    with pytest.raises(DataError, match=r"No row of the table lies in the domain\."):
+        model.to_html(None, people.with_columns(sex=pl.lit("neither")), cv=None)

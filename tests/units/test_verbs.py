@@ -327,6 +327,23 @@ def test_score_top_gives_reasons_as_cards_json_or_table(model, tmp_path):
     assert "warning" not in done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:.*looks like an identifier")
+def test_identifiers_say_which_rows_are_meant(tmp_path):
+    table = datasets.load("titanic").with_columns(id=pl.format("p{}", pl.int_range(pl.len())))
+    fitted, file, rows = GreedyTree().fit(table), tmp_path / "m.json", tmp_path / "rows.csv"
+    fitted.save(file)
+    table.write_csv(rows)
+    assert "id p324" in run("score", file, rows, "--top", "1").stdout
+    assert [one["record"]["id"] for one in json.loads(run("explain", file, rows, "-n2", "--json").stdout)] == [
+        "p0",
+        "p1",
+    ]
+    for words in (["--keep-columns"], ["--top", "3"]):
+        run("score", file, rows, *words, "-o", tmp_path / "out.csv")
+        assert pl.read_csv(tmp_path / "out.csv").columns[:4] == ["id", "class", "sex", "age"]
+    assert run("compare", file, rows).returncode == run("compare", file, "titanic").returncode == 0
+
+
 def test_a_table_larger_than_the_allowance_of_memory_is_scored_in_parts(model, tmp_path):
     """The peak of a process that ranks 3 million rows stays far below the size of the table in memory."""
     row = "crew,male,adult\n1st,female,child\n3rd,male,adult\n2nd,female,adult\n"

@@ -66,14 +66,14 @@ def complete_data(incomplete: str) -> list[str]:
 
 
 def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
-    """The columns that a model knows, in its order; others are left out with a note."""
+    """The columns of the table that a model was fitted to, identifiers first; others are left out with a note."""
     frame = _read(name, domain)
     weights = None if weight is None else _weights(frame, weight, name)
     return Data(known_columns(frame, name, domain, weight), weights, Path(name).name)
 
 
 def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | None = None) -> pl.DataFrame:
-    """The part of a table that a model knows."""
+    """The part of a table that a model knows: identifiers, which it leaves out, and then its columns in order."""
     given = set(frame.columns)
     lacking = [column for column in domain.names if column not in given]
     if lacking:
@@ -82,7 +82,7 @@ def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | 
     extra = [column for column in frame.columns if column not in known]
     if extra:
         note(f"columns that the model does not know are left out: {', '.join(extra)}")
-    return frame.select(domain.names)
+    return frame.select(*(name for name in domain.left_out if name in given), *domain.names)
 
 
 def row_names(data: str, numbers: Sequence[int], total: int) -> list[str]:

@@ -63,7 +63,7 @@ def most_unusual(model: DensityEstimator, data: str, top: int) -> Top:
     if kept is None:
         raise DataError(f"{data} has no rows.")
     outside = total - int(held.rows.sum())
-    rows, numbers = kept.select(model.domain_.names), kept["\0number"].to_list()
+    rows, numbers = kept.drop(*order, "\0leaf"), kept["\0number"].to_list()
     return Top(rows, numbers, total, outside, _tied(model, kept, held))
 
 
@@ -117,7 +117,7 @@ def _encoded(model: DensityEstimator, batch: pl.DataFrame) -> tuple[NDArray[np.i
 
     with warnings.catch_warnings():  # that some lie outside the domain is said once, at the end
         warnings.simplefilter("ignore", DataWarning)
-        encoded = encode_rows(model, open_source(batch))
+        encoded = encode_rows(model, open_source(batch).known_to(model.domain_))
     leaves = model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))
     leaves[encoded.outside] = -1
     return leaves, encoded.codes
@@ -140,14 +140,12 @@ def _parts(model: DensityEstimator, data: str) -> Callable[[], Iterator[pl.DataF
 
     bundled = data in datasets.NAMES and not Path(data).exists()
     once = [datasets.load(data)] if bundled else list(read_batches(data, model.domain_)) if data == "-" else None
-    checked = False
+    known: list[str] = []
 
     def read() -> Iterator[pl.DataFrame]:
-        nonlocal checked
+        nonlocal known
         for batch in read_batches(data, model.domain_) if once is None else once:
-            if not checked:
-                known_columns(batch, data, model.domain_)
-            checked = True
-            yield batch.select(model.domain_.names)
+            known = known or known_columns(batch, data, model.domain_).columns
+            yield batch.select(known)
 
     return read

@@ -46,6 +46,11 @@ class Rows(NamedTuple):
     unknown: tuple[Unknown, ...] = ()
     """The columns with values outside the domain."""
 
+    def check_any(self) -> None:
+        """Raise if there are none."""
+        if not len(self.codes):
+            raise DataError("No row of the table lies in the domain.")
+
     def weighing(self, weights: Floats) -> Rows:
         """The rows by other weights."""
         used = weights > 0
@@ -131,9 +136,8 @@ def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importanc
     """How much each column matters, to the records that a model expects or to the rows of a table."""
     if X is None:
         return columns.importance(model.domain_, expected_losses(model.density_))
-    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error")
-    if not len(rows.codes):
-        raise DataError("No row of the table lies in the domain.")
+    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
+    rows.check_any()
     return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
 
 
@@ -177,8 +181,7 @@ def _listed(unknown: Sequence[Unknown]) -> str:
 def open_rows(model: DensityEstimator, X: Any) -> Source:
     """The columns of a table that a model knows; those that were left out at the fit may be there or not."""
     source = open_source(X)
-    by_name = source.named or len(source.names) == model.n_features_in_
-    known = source.without(model.domain_.left_out) if by_name else source
+    known = source.known_to(model.domain_)
     check_columns(model, known, len(source.names))
     return known
 

@@ -167,7 +167,8 @@ def _code(feature: Feature, value: Any) -> int:
             break
         if isinstance(known, bool) == isinstance(wanted, bool) and known == wanted:
             return code
-    raise UnknownValueError(feature.name, wanted, feature.values, "Ask for one of these.")
+    values = [plain(feature, value) for value in feature.values]
+    raise UnknownValueError(feature.name, wanted, values, "Ask for one of these.")
 
 
 def _is_missing(value: Any) -> bool:

@@ -56,6 +56,7 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
     """
     with telling(model.progress, "gathering the report") as say:
         rows, density, held = read_rows(model, X, sample_weight), model.density_, model.held_out_
+        rows.check_any()
         table = rows.table(model.domain_)
         values = leaf_values(density, table)
         weighing = table if held is None else rows.weighing(held.divide(rows.weights).test).table(model.domain_)

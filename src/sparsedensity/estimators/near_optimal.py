@@ -60,8 +60,10 @@ class NearModels(Sequence[Any], Generic[E]):
 
     def _build(self, listed: Near) -> E:
         best, structure, score = self.listed[0].log_posterior, listed.structure, listed.log_posterior
+        search, proven = self.model.found_, score >= best
+        binds = search.limit_binds if proven else None
         found = replace(
-            self.model.found_, structure=structure, log_posterior=score, upper_bound=best, proven=score >= best
+            search, structure=structure, log_posterior=score, upper_bound=best, proven=proven, limit_binds=binds
         )
         return refound(self.model, found)
 

@@ -70,7 +70,7 @@ class ForestDensity(DensityMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Floats:
         """The log density of every row; minus infinity for a row outside the domain."""
         check_is_fitted(self)
-        source = open_source(X).without(self.domain_.left_out)
+        source = open_source(X).known_to(self.domain_)
         source.check_names(self.domain_.names)
         encoded = encode(source, self.domain_, nearest=self.unknown == "nearest", strict=self.unknown == "error")
         return np.where(encoded.outside, -np.inf, self.forest_.log_densities(encoded.codes))

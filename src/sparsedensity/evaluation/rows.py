@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -69,14 +69,16 @@ class WeightedRows:
         given = check_weights(sample_weight, source.n_rows)
         if domain is None:
             domain = Domain.infer(X, sample_weight=sample_weight)
-        source = source.without(domain.left_out)
-        source.check_names(domain.names)
-        encoded = encode(source, domain)
+        known = source.known_to(domain)
+        known.check_names(domain.names)
+        encoded = encode(known, domain)
         weights = np.ones(source.n_rows) if given is None else given
         used = np.flatnonzero(~encoded.outside & (weights > 0))
         if not len(used):
             raise DataError("No row of the table lies in the domain.")
-        return cls(domain, take(X, used), encoded.codes[used], weights[used], used, source.n_rows)
+        table = take(X if known is source else without(X, domain.left_out), used)
+        domain = replace(domain, left_out=())  # not even an estimator that knows no domain sees them
+        return cls(domain, table, encoded.codes[used], weights[used], used, source.n_rows)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -115,3 +117,18 @@ def take(X: Any, rows: NDArray[np.integer[Any]]) -> Any:
     if isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping | Sequence):
         return [X[row] for row in rows.tolist()]
     return np.asarray(X)[rows]
+
+
+def without(X: Any, names: Collection[str]) -> Any:
+    """Any table without some columns; those of an array are called x0, x1 and so on.
+
+    >>> without([{"id": 7, "a": 1}, {"id": 8, "a": 2}], ["id"])
+    [{'a': 1}, {'a': 2}]
+    """
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return frame.drop([name for name in frame.columns if str(name) in names]).to_native()
+    if isinstance(X, Sequence) and isinstance(X[0], Mapping):
+        return [{name: value for name, value in record.items() if str(name) not in names} for record in X]
+    kept = [i for i in range(len(X[0])) if f"x{i}" not in names]
+    return [[row[i] for i in kept] for row in X] if isinstance(X, Sequence) else np.asarray(X)[:, kept]

@@ -11,14 +11,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.ingest.columns import Rows
 from sparsedensity.ingest.encode import Encoded, encode
 from sparsedensity.ingest.features import check_bins, check_kinds
 from sparsedensity.ingest.infer import infer
@@ -71,7 +71,7 @@ def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
     source = open_source(X)
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)
-    return infer(source, reading.kinds, reading.bins, weights, _rows_to_use(source, reading, weights))
+    return _prepare(source, reading, weights).domain
 
 
 def read_table(source: Source, reading: Reading, sample_weight: Any = None) -> Table:
@@ -88,12 +88,9 @@ def read_tables(
     """
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)
-    source = source.without(() if reading.domain is None else reading.domain.left_out)
-    keep = _rows_to_use(source, reading, weights)
-    parts = None if divide is None else divide(np.where(keep, 1.0 if weights is None else weights, 0.0))
-    searched = weights if parts is None else parts[0]
-    domain = reading.domain or infer(source, reading.kinds, reading.bins, searched, keep)
-    source = source.without(domain.left_out)
+    source = source if reading.domain is None else source.known_to(reading.domain)
+    domain, keep, parts = _prepare(source, reading, weights, divide)
+    source = source.known_to(domain)
     source.check_names(domain.names)
     encoded = encode(source, domain, nearest=reading.unknown == "nearest", strict=True, keep=keep)
     if parts is not None:
@@ -129,7 +126,30 @@ def check_weights(sample_weight: Any, rows: int, name: str = "sample_weight") ->
     return weights
 
 
-def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> NDArray[np.bool_]:
+class _Prepared(NamedTuple):
+    """What has to be known of a table before its rows are encoded."""
+
+    domain: Domain
+    keep: Rows
+    """The rows to use,"""
+    parts: tuple[Floats, ...] | None
+    """and how they are divided, if they are."""
+
+
+def _prepare(source: Source, reading: Reading, weights: Floats | None, divide: Divide | None = None) -> _Prepared:
+    """The declared or inferred domain and the rows to use. No row is dropped because it lacks an identifier."""
+    keep = _rows_to_use(source, reading, weights)
+    parts = None if divide is None else divide(np.where(keep, 1.0 if weights is None else weights, 0.0))
+    searched = weights if parts is None else parts[0]
+    domain = reading.domain or infer(source, reading.kinds, reading.bins, searched, keep)
+    if domain is reading.domain or not domain.left_out or reading.missing != "drop" or keep.all():
+        return _Prepared(domain, keep, parts)
+    again = _prepare(source.without(domain.left_out), reading, weights, divide)
+    left_out = (*domain.left_out, *again.domain.left_out)
+    return again._replace(domain=replace(again.domain, left_out=left_out))
+
+
+def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Rows:
     """Rows of weight 0 never count; rows with a missing value are dropped or refused if that was asked for."""
     keep = np.ones(source.n_rows, bool) if weights is None else weights > 0
     if reading.missing == "category" or source.whole is not None:

@@ -67,11 +67,10 @@ def encode(
 
 def unknown_value(feature: Feature, value: object, nearest: bool, *, refused: bool = True) -> UnknownValueError:
     """The error for a value outside a feature; or, if it is not refused, what a warning says of it."""
+    known: tuple[Any, ...] = (_range_of(feature),) if feature.binned else feature.known
     if feature.binned and value is not None:
-        known: tuple[Any, ...] = (_range_of(feature),)
         ways = "Widen its bins" + ("." if nearest else ", or fit with unknown='nearest': it joins the outermost one.")
     else:
-        known = feature.known
         zero = "; unknown='zero' scores them as density 0" if refused else ""
         ways = f"Correct it, declare it in the domain, or leave out such rows{zero}."
     return UnknownValueError(feature.name, value, known, ways)

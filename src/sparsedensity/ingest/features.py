@@ -37,6 +37,11 @@ def feature_of(column: Column, kind: Any, bins: Any, weights: Floats | None) -> 
     if not len(column.present):
         return Feature.nominal(column.name, (), missing=True)
     if column.type in ("date", "time"):
+        if isinstance(bins, Mapping) and column.name in bins:
+            raise DataError(
+                f"{column.name!r} holds dates or times, whose bins are calendar periods. Leave it out of bins; for "
+                "other periods give a column of their numbers instead, such as years."
+            )
         return _of_moments(column, asked, missing)
     return _numeric(column, asked, bins, weights, missing)
 

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.domain import check_name
+from sparsedensity.domain import Domain, check_name
 from sparsedensity.errors import ColumnsError, DataError, in_short
 from sparsedensity.ingest.columns import (
     Column,
@@ -64,6 +64,11 @@ class Source:
         if len(kept) == len(self.names):
             return self
         return replace(self, names=tuple(self.names[i] for i in kept), positions=tuple(self.positions[i] for i in kept))
+
+    def known_to(self, domain: Domain) -> Source:
+        """The same table without what a domain leaves out, which a table without names has if it is so wide."""
+        as_it_was = len(domain) + len(domain.left_out)
+        return self.without(domain.left_out) if self.named or len(self.names) == as_it_was else self
 
     @property
     def integers(self) -> NDArray[np.integer[Any]] | None:

@@ -92,7 +92,8 @@ class Agreement:
 
     def _disputed(self) -> tuple[str, Sequence[Part]]:
         share = 1 - math.fsum(part.share or 0.0 for part in self.shared)
-        how = f", which divide the other {words.percent(share)} differently" if self.kind == "tree" else ""
+        other = f"the other {words.percent(share)}" if self.shared else "the data"
+        how = f", which divide {other} differently" if self.kind == "tree" else ""
         return f"In some of them{how}", self.differing
 
     def _rows(self, heading: str, parts: Sequence[Part], columns: int) -> Iterator[tuple[str, Sequence[str] | None]]:

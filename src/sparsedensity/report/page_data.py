@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsedensity import periods
 from sparsedensity.domain import Domain
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, allowed_values
@@ -99,6 +100,8 @@ def _feature(report: Report, i: int, start: int) -> dict[str, Any]:
         alike = _treatment(structure, i, code) if feature.size > MOST_CHOICES else code
         groups.setdefault(alike, []).append(code)
     field["start"] = next(group[0] for group in groups.values() if start in group)
+    if feature.period is not None:
+        field["begins"] = periods.begins(feature.period, feature.edges)
     return field | {"choices": [[group[0], words.some_values(feature, group)] for group in groups.values()]}
 
 

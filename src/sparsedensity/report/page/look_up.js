@@ -53,10 +53,13 @@ const answer = (fields) => {
   const codes = data.features.map((feature, i) => codeOf(feature, fields[i]));
   const wrong = codes.findIndex(Number.isNaN);
   panel.replaceChildren();
-  if (wrong >= 0) {
+  if (wrong >= 0 && !outside) {
     const { edges, integer } = data.features[wrong];
     const last = edges[edges.length - 1] - (integer && edges.length > 1 ? 1 : 0);
-    panel.append(element("p", `Outside the domain: ${data.features[wrong].name} must be a number from ${edges[0]} to ${last}. The model gives such a record density 0.`));
+    outside = `${data.features[wrong].name} must be a number from ${edges[0]} to ${last}.`;
+  }
+  if (outside) {
+    panel.append(element("p", `Outside the domain: ${outside} The model gives such a record density 0.`));
     return;
   }
   const number = leafOf(codes);
@@ -135,24 +138,41 @@ const codeOfText = (feature, text) => {
   return MISSING.includes(text.toLowerCase()) ? feature.missing : null;
 };
 
+// Why the pasted row lies outside the domain: the first value that a column in use does not have.
+let outside = "";
+const unknown = (feature, reason) => {
+  const said = `${feature.name} ${reason}`;
+  if (!feature.used) return `${said} No leaf asks for it.`;
+  outside = outside || said;
+  return "";
+};
+
+// The period that a date or a time lies in, both as texts that sort like moments; null for one before or after all.
+const codeOfMoment = ({ begins }, text) => {
+  const moment = text.replace(" ", "T") + (begins[0].includes("-") ? "0000-01-01T00:00:00" : "00:00:00").slice(text.length);
+  const code = begins.filter((begin) => begin <= moment).length - 1;
+  return 0 <= code && code < begins.length - 1 ? code : null;
+};
+
 // Puts a text into a field, or says why it cannot.
 const enter = (feature, field, text) => {
   if (text === undefined) return `${feature.name} is not in the row and stays as it was.`;
   if (feature.choices) {
-    const code = codeOfText(feature, text);
-    if (code === null) return `${feature.name} has no value ${text || "missing"} and stays as it was.`;
+    const known = codeOfText(feature, text);
+    const code = known === null && feature.begins && /^\d/.test(text) ? codeOfMoment(feature, text) : known;
+    if (code === null) return unknown(feature, `has no value ${text || "missing"}.`);
     field.value = code;
     return "";
   }
   const number = /^-?\d+,\d+$/.test(text) ? text.replace(",", ".") : text;
-  if (!MISSING.includes(number.toLowerCase()) && Number.isNaN(Number(number))) return `${feature.name} must be a number, not ${text}.`;
+  if (!MISSING.includes(number.toLowerCase()) && Number.isNaN(Number(number))) return unknown(feature, `must be a number, not ${text}.`);
   field.value = MISSING.includes(number.toLowerCase()) ? "" : number;
   return "";
 };
 
 const paste = (text, fields) => {
   const said = document.getElementById("pasted");
-  said.textContent = "";
+  said.textContent = outside = "";
   if (!text.trim()) return;
   const values = pastedValues(text);
   if (!values) {
@@ -178,7 +198,10 @@ const buildForm = () => {
   form.prepend(used, ...(number ? [more] : []));
   const row = document.getElementById("row");
   row.addEventListener("input", () => paste(row.value, fields));
-  form.addEventListener("input", () => answer(fields));
+  form.addEventListener("input", (event) => {
+    if (event.target !== row) outside = "";
+    answer(fields);
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("look-up").hidden = false;
   answer(fields);
