@@ -19,6 +19,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, SearchWarning
 from sparsedensity.evaluation import estimators
 from sparsedensity.ingest import check_weights, encode, open_source
+from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.table import Codes, Floats
 
 
@@ -39,14 +40,11 @@ def timed_fit(model: Any, X: Any, sample_weight: Any = None) -> TimedFit:
     >>> timed_fit(GreedyTree(), datasets.load("titanic")).model.n_leaves_
     9
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), whole_or_interrupted():
         warnings.simplefilter("ignore", SearchWarning)
         begin = time.perf_counter()
         estimators.fit(model, X, sample_weight)
-        seconds = time.perf_counter() - begin
-    if getattr(getattr(model, "search_", None), "reason", "") == "interrupted":
-        raise KeyboardInterrupt
-    return TimedFit(model, seconds)
+        return TimedFit(model, time.perf_counter() - begin)
 
 
 @dataclass(frozen=True, eq=False)
