@@ -15,6 +15,8 @@ from sparsedensity.scalars import MOST, is_number, is_whole
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats
 
+MOST_RESTARTS = 1_000_000
+
 P_co = TypeVar("P_co", bound=Posterior, covariant=True)
 
 
@@ -79,9 +81,14 @@ def check_limit(name: str, value: object) -> None:
         check_whole(name, value, "a whole number of 1 or more, or None for no limit")
 
 
-def check_whole(name: str, value: Any, allowed: str = "a whole number of 1 or more") -> None:
+def check_restarts(restarts: Any) -> None:
+    """Refuse a number of searches side by side that nobody could wait for."""
+    check_whole("restarts", restarts, most=MOST_RESTARTS)
+
+
+def check_whole(name: str, value: Any, allowed: str = "a whole number of 1 or more", most: int = MOST) -> None:
     """Refuse what is not a whole number of at least 1."""
     if not is_whole(value) or value < 1:
         raise ParameterError(name, value, allowed)
-    if value > MOST:
-        raise ParameterError(name, value, f"at most {MOST:,}")
+    if value > most:
+        raise ParameterError(name, value, f"at most {most:,}")

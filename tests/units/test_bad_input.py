@@ -514,3 +514,9 @@ def test_the_errors_are_where_the_tree_of_errors_says():
 def test_a_greedy_tree_may_be_told_to_stop_at_once(people):
     with pytest.warns(SearchWarning, match="time limit"):
         assert GreedyTree(time_limit=0).fit(people).search_.reason == "time limit"
+
+
+@pytest.mark.parametrize("kind", [ESTIMATORS["LeafSparseTree"], ESTIMATORS["SparseRuleList"]])
+def test_more_restarts_than_anybody_could_wait_for_are_refused(kind):
+    with pytest.raises(ParameterError, match="restarts must be at most 1,000,000, not"):
+        kind(restarts=10**12).fit([{"a": "x"}, {"a": "y"}])

@@ -41,7 +41,7 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng()
     try:
         state = check_random_state(random_state)
-    except (TypeError, ValueError):
+    except Exception:  # scikit-learn names the value, whose text may fail in any way
         raise ParameterError(
             "random_state", random_state, "a whole number from 0 to 4,294,967,295, a NumPy generator or None"
         ) from None

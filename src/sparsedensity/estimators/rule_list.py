@@ -18,7 +18,7 @@ from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import list_moves
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
-from sparsedensity.problem import Problem, check_limit, check_time, check_whole
+from sparsedensity.problem import Problem, check_limit, check_restarts, check_time, check_whole
 from sparsedensity.report.words import counted
 from sparsedensity.search import (
     AnnealLists,
@@ -129,7 +129,7 @@ class SparseRuleList(HonestEstimator):
         check_limit("max_rules", self.max_rules)
         check_time(self.time_limit)
         check_whole("iterations", self.iterations)
-        check_whole("restarts", self.restarts)
+        check_restarts(self.restarts)
         check_positive("r_hat", self.r_hat)
         check_start(self.warm_start_from, STARTS)
 

@@ -20,7 +20,7 @@ from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves
 from sparsedensity.posterior import Posterior, TreePosterior
-from sparsedensity.problem import AnyProblem, Problem, check_limit, check_time, check_whole
+from sparsedensity.problem import AnyProblem, Problem, check_limit, check_restarts, check_time
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
 from sparsedensity.search.base import Watch, better_of
 from sparsedensity.search.trees.anneal_chain import COOLINGS
@@ -108,7 +108,7 @@ class SparseTree(HonestEstimator):
         if self.depth is not None and self.search in ("anneal", "greedy"):
             raise ParameterError("search", self.search, "'exact' or 'auto' if a depth is given")
         check_limit("iterations", self.iterations)
-        check_whole("restarts", self.restarts)
+        check_restarts(self.restarts)
         check_time(self.time_limit)
         check_start(self.warm_start_from, STARTS)
 
