@@ -16,6 +16,7 @@ from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats
 
 MOST_RESTARTS = 1_000_000
+"""More searches side by side would fill the memory before the first step."""
 
 P_co = TypeVar("P_co", bound=Posterior, covariant=True)
 
@@ -82,7 +83,7 @@ def check_limit(name: str, value: object) -> None:
 
 
 def check_restarts(restarts: Any) -> None:
-    """Refuse a number of searches side by side that nobody could wait for."""
+    """Refuse what is not a sensible number of searches side by side."""
     check_whole("restarts", restarts, most=MOST_RESTARTS)
 
 

@@ -14,9 +14,8 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.answers import Rows, open_rows, read_rows
-from sparsedensity.estimators.baselines import summarised
 from sparsedensity.estimators.explaining import explain_codes
-from sparsedensity.estimators.paths import learn_folds, path_on
+from sparsedensity.estimators.paths import path_on, score_folds
 from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest import Source
 from sparsedensity.report import words
@@ -68,12 +67,12 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
         yield "commonest", tuple(table.codes[order[-1]].tolist())
         yield "tied", _tied(unusualness, table, chosen)
         yield "records", _records(density, open_rows(model, X), rows, table, chosen)
-        folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv, say)]
+        by_size, scores = score_folds(model, rows, cv, say)
         yield "folds", cv or 0
-        yield "scores", summarised([scores for _, scores in folds])
+        yield "scores", scores
         say("scoring every size")
         if model.unit is not None and model.found_.archive:
-            yield "path", path_on(model, rows, [by_size for by_size, _ in folds])
+            yield "path", path_on(model, rows, by_size)
 
 
 def _ranked(density: Density, table: Table, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:

@@ -19,6 +19,7 @@ from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.estimators.progress import telling
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
+from sparsedensity.report.standing import Score
 from sparsedensity.search.base import Found, score_archive
 from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.structures import Structure, Tree, canonical
@@ -64,9 +65,8 @@ def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
     with telling(model.progress, "cross-validating") as say:
-        folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv, say)]
-        path = path_on(model, rows, [by_size for by_size, _ in folds])
-    return replace(path, scores=summarised([scores for _, scores in folds]))
+        by_size, scores = score_folds(model, rows, cv, say)
+        return replace(path_on(model, rows, by_size), scores=scores)
 
 
 def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
@@ -104,6 +104,14 @@ def refound(model: E, found: Found) -> E:
     other = copy(model)
     adopt(other, model.posterior_, found, weighing_rows(model).leaf_weights(found.structure))
     return other
+
+
+def score_folds(
+    model: DensityEstimator, rows: Rows, cv: int | None, say: Callable[[str], None]
+) -> tuple[list[dict[int, float]], tuple[Score, ...]]:
+    """What every fold held out by size, and how the model and simpler ways score over all of them."""
+    folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv, say)]
+    return [by_size for by_size, _ in folds], summarised([scores for _, scores in folds])
 
 
 def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str], None]) -> Iterator[LearnedFold]:
