@@ -10,7 +10,7 @@ between if an interval cuts a bin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sparsedensity.density.boxes import Boxes
 from sparsedensity.density.merging import Averaged
 from sparsedensity.density.points import Points
+from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats
 
@@ -33,6 +34,8 @@ class Density:
     structure: Structure
     weights: Floats
     log_probabilities: Floats
+    profiles: Profiles | None = None
+    """What the leaves hold, if records are not spread evenly over them."""
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -42,7 +45,7 @@ class Density:
     @cached_property
     def used(self) -> NDArray[np.bool_]:
         """Which features the density depends on beyond their measure: others cannot make a row unusual."""
-        used = np.zeros(len(self.structure.domain), bool)
+        used = np.full(len(self.structure.domain), self.profiles is not None)
         match self.structure:
             case Tree() as tree:
                 used[tree.feature[tree.feature >= 0]] = True
@@ -58,6 +61,23 @@ class Density:
         with np.errstate(invalid="ignore"):
             logs = self.log_probabilities - self.structure.log_volumes
         return np.where(self.log_probabilities == -np.inf, -np.inf, logs)
+
+    def log_densities_at(self, codes: Codes, leaves: NDArray[np.int64]) -> Floats:
+        """The log density at every row, given its leaf."""
+        if self.profiles is None:
+            return self.log_densities[leaves]
+        logs: Floats = self.log_probabilities[leaves]
+        for feature, start in enumerate(self.structure.domain.starts[:-1]):
+            logs += self._log_inside[leaves, start + codes[:, feature].astype(np.int64)]
+        return logs
+
+    @cached_property
+    def _log_inside(self) -> Floats:
+        """The log density of every value in every leaf, given the leaf."""
+        assert self.profiles is not None
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self.profiles.inside) - np.log(self.structure.domain.measures)
+        return logs
 
     @cached_property
     def unusualness(self) -> Floats:
@@ -99,7 +119,8 @@ class Density:
         match self.structure:
             case Tree() as tree:
                 masks = np.stack([region.mask(tree.domain) for region in tree.regions])
-                return Boxes.of(tree.domain, masks, np.arange(tree.n_leaves))
+                boxes = Boxes.of(tree.domain, masks, np.arange(tree.n_leaves))
+                return boxes if self.profiles is None else replace(boxes, inside=self.profiles.inside)
             case RuleList() as rules:
                 leaf = np.repeat(np.arange(rules.n_leaves), [len(boxes) for boxes in rules.boxes])
                 return Boxes.of(rules.domain, np.concatenate(rules.boxes), leaf)

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.density.importance import expected_losses, losses_on
+from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ColumnsError, DataError, in_short, warn
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.encode import Unknown, unknown_value
-from sparsedensity.posterior import Posterior
+from sparsedensity.posterior import Posterior, Profiles, TreePosterior
 from sparsedensity.report import comparison, words
 from sparsedensity.report import importance as columns
 from sparsedensity.report.comparison import Comparison, Outcome
 from sparsedensity.report.importance import Importance
 from sparsedensity.search import Found
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Codes, Floats, Table
 
 if TYPE_CHECKING:
@@ -67,21 +68,42 @@ class Rows(NamedTuple):
         return np.bincount(leaves, self.weights, model.density_.structure.n_leaves).astype(np.float64)
 
 
-def adopt(model: DensityEstimator, posterior: Posterior, found: Found, weights: Floats) -> None:
-    """Make a model what was found, with so much weight in each leaf."""
+class LeafCounts(NamedTuple):
+    """What was counted in the leaves of a structure."""
+
+    weights: Floats
+    by_value: Floats | None = None
+    """The weight in every leaf at every value, if leaves have profiles."""
+
+    @classmethod
+    def on(cls, engine: MemoryEngine, structure: Structure, posterior: Posterior) -> LeafCounts:
+        """Count what the posterior asks for."""
+        if posterior.even:
+            return cls(engine.leaf_weights(structure))
+        by_value = engine.leaf_value_weights(structure)
+        return cls(by_value[:, structure.domain.span(0)].sum(axis=1), by_value)
+
+
+def adopt(model: DensityEstimator, posterior: Posterior, found: Found, counts: LeafCounts) -> None:
+    """Make a model what was found, with what was counted in its leaves."""
     model.__dict__.pop("leaves_", None)
     model.domain_, model.posterior_, model.found_ = found.structure.domain, posterior, found
-    model.density_ = density_of(model, found.structure, weights)
+    model.density_ = density_of(model, found.structure, counts)
 
 
-def density_of(model: DensityEstimator, structure: Structure, weights: Floats) -> Density:
-    """The density of a structure with so much weight in each leaf, estimated as a model is told to."""
+def density_of(model: DensityEstimator, structure: Structure, counts: LeafCounts) -> Density:
+    """The density of a structure with what was counted in its leaves, estimated as a model is told to."""
+    weights, posterior = counts.weights, model.posterior_
     if model.density == "empirical":
         with np.errstate(divide="ignore"):
             logs = np.log(weights / weights.sum())
     else:
-        logs = model.posterior_.log_probabilities(structure, weights)
-    return Density(structure, weights, logs)
+        logs = posterior.log_probabilities(structure, weights)
+    if counts.by_value is None:
+        return Density(structure, weights, logs)
+    assert isinstance(structure, Tree)
+    assert isinstance(posterior, TreePosterior)
+    return Density(structure, weights, logs, Profiles.of(posterior.leaf, structure, counts.by_value))
 
 
 def by_leaf(model: DensityEstimator, X: Any, values: NDArray[Number], outside: float) -> NDArray[Number]:

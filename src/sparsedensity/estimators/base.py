@@ -327,7 +327,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         report = report_of(
             title, leaves, structure, found, weighted=self.weighted_, posterior=posterior, searched=searched
         )
-        return replace(report, seed=getattr(self, "random_state", None))
+        return replace(report, profiles=self.density_.profiles, seed=getattr(self, "random_state", None))
 
     def size_in_words(self) -> str:
         """How much there is to read."""

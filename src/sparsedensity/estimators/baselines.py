@@ -35,5 +35,5 @@ def summarised(folds: Sequence[Mapping[str, float]]) -> tuple[Score, ...]:
 
 def per_row(density: Density, table: Table) -> float:
     """The log-likelihood per row of a table."""
-    logs = density.log_densities[density.leaf_numbers(table.codes)]
+    logs = density.log_densities_at(table.codes, density.leaf_numbers(table.codes))
     return float(table.weights @ logs / table.n)

@@ -19,7 +19,8 @@ class BranchSparseTree(SparseTree):
         How many branches you would like at each split (lambda).
     feature_probability
         The chance that a column is used at all (gamma), between 0 and 1; ``None`` for no prior on that.
-    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from
+    pseudocount, leaf, profile_pseudocount, profile_probability, prior, max_leaves, search, depth, iterations, \
+    restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
     honest, random_state
         As in :class:`HonestEstimator`.

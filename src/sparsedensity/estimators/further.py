@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.estimators.answers import density_of, read_rows
+from sparsedensity.estimators.answers import LeafCounts, density_of, read_rows
 from sparsedensity.estimators.baselines import per_row
 from sparsedensity.estimators.paths import divided
 from sparsedensity.estimators.progress import telling
@@ -37,6 +37,6 @@ def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> 
         found = model.learn_beyond(searched, 2 * limit)
         if found is None or found.log_posterior <= model.log_posterior_:
             return None
-        larger = density_of(model, found.structure, weighing.leaf_weights(found.structure))
+        larger = density_of(model, found.structure, LeafCounts.on(weighing, found.structure, model.posterior_))
         scores = (per_row(density, weighing.table) for density in (model.density_, larger))
         return Further(size_of(found.structure), 2 * limit, *scores)

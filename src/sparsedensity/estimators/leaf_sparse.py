@@ -17,7 +17,8 @@ class LeafSparseTree(SparseTree):
     ----------
     expected_leaves
         How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
-    pseudocount, prior, max_leaves, search, depth, iterations, restarts, cooling, time_limit, warm_start_from
+    pseudocount, leaf, profile_pseudocount, profile_probability, prior, max_leaves, search, depth, iterations, \
+    restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
     honest, random_state
         As in :class:`HonestEstimator`.

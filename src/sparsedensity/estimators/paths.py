@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError
-from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
+from sparsedensity.estimators.answers import LeafCounts, Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
@@ -58,7 +58,8 @@ class LearnedFold:
         return {self.model.title: self.score(), **baselines(self.train, self.test)}
 
     def _held_out(self, structure: Structure) -> float:
-        return per_row(density_of(self.model, structure, self.weighing.leaf_weights(structure)), self.test)
+        counts = LeafCounts.on(self.weighing, structure, self.model.posterior_)
+        return per_row(density_of(self.model, structure, counts), self.test)
 
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
@@ -76,8 +77,8 @@ def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, fl
     model.rows_, model.held_ = searched.table, None if weighing is searched else weighing.table
     points = []
     for size, scored in path.items():
-        weights = scored.weights if weighing is searched else weighing.leaf_weights(scored.structure)
-        fitted = per_row(density_of(model, scored.structure, weights), weighing.table)
+        counts = LeafCounts.on(weighing, scored.structure, model.posterior_)
+        fitted = per_row(density_of(model, scored.structure, counts), weighing.table)
         each = [_at_most(fold, size) for fold in folds]
         held_out = (float(np.mean(each)), standard_error(each)) if each else (None, None)
         points.append(PathPoint(size, scored.log_posterior, fitted, *held_out))
@@ -102,7 +103,8 @@ def cut(model: E, size: int) -> E:
 def refound(model: E, found: Found) -> E:
     """The same model, had its search found something else."""
     other = copy(model)
-    adopt(other, model.posterior_, found, weighing_rows(model).leaf_weights(found.structure))
+    counts = LeafCounts.on(weighing_rows(model), found.structure, model.posterior_)
+    adopt(other, model.posterior_, found, counts)
     return other
 
 

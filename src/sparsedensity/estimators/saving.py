@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
-from sparsedensity.estimators.answers import adopt
+from sparsedensity.estimators.answers import LeafCounts, adopt
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
 from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut
@@ -110,7 +110,7 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     model.n_features_in_ = len(columns)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(columns, dtype=object)
-    adopt(model, posterior, found, weights)
+    adopt(model, posterior, found, LeafCounts(weights))
     return model
 
 

@@ -19,14 +19,17 @@ from sparsedensity.estimators.paths import searched_rows
 from sparsedensity.estimators.progress import announce_compiling
 from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves
-from sparsedensity.posterior import Posterior, TreePosterior
+from sparsedensity.posterior import Posterior, TreePosterior, profile_leaf
+from sparsedensity.posterior.profiles import check_profile
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_restarts, check_time
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
 from sparsedensity.search.base import Watch, better_of
 from sparsedensity.search.trees.anneal_chain import COOLINGS
 from sparsedensity.search.trees.exact.estimate import gives_every_size, sizes_kept
 from sparsedensity.structures import Structure, Tree
+from sparsedensity.table import Floats
 
+LEAVES = ("uniform", "profile")
 PRIORS = ("paper", "calibrated")
 SEARCHES = ("auto", "anneal", "exact", "greedy")
 AUTO_SECONDS = 10.0
@@ -52,9 +55,15 @@ class SparseTree(HonestEstimator):
     ----------
     pseudocount
         Added to every leaf or branch (alpha), any number above 0.
+    leaf
+        ``"uniform"`` spreads the records of a leaf evenly; with ``"profile"`` every feature of a leaf either follows
+        the whole table or has a profile of its own, so that a few leaves say more.
+    profile_pseudocount, profile_probability
+        How strongly a profile of its own is drawn to the whole table (a number above 0), and how probable one is.
     prior
-        ``"paper"`` (the default, ``None``) weighs a number of leaves by the number of trees that have it, so that the
-        choice among them is free; ``"calibrated"`` charges for it: noise then has one leaf.
+        ``"paper"`` weighs a number of leaves by the number of trees that have it, so that the choice among them is
+        free; ``"calibrated"`` charges for it: noise then has one leaf. By default (``None``) uniform leaves take the
+        paper's and profiles the calibrated one.
     max_leaves
         The most leaves, a limit the search optimises under; ``None`` for no limit.
     search
@@ -82,6 +91,9 @@ class SparseTree(HonestEstimator):
     unit = "leaves"
 
     pseudocount: float = 2
+    leaf: Literal["uniform", "profile"] = "uniform"
+    profile_pseudocount: float = 2
+    profile_probability: float = 0.5
     prior: Literal["paper", "calibrated"] | None = None
     max_leaves: int | None = 100
     search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
@@ -100,6 +112,8 @@ class SparseTree(HonestEstimator):
         """Refuse invalid parameters before any row is read."""
         super().check_parameters()
         self.belief()
+        check_word("leaf", self.leaf, LEAVES)
+        check_profile(self.profile_pseudocount, self.profile_probability)
         if self.prior is not None:
             check_word("prior", self.prior, PRIORS)
         check_word("search", self.search, SEARCHES)
@@ -112,9 +126,14 @@ class SparseTree(HonestEstimator):
         check_time(self.time_limit)
         check_start(self.warm_start_from, STARTS)
 
-    def posterior(self, domain: Domain) -> TreePosterior:
-        """What is believed before any row is seen."""
-        return self.belief().calibrated(domain) if self.prior == "calibrated" else self.belief()
+    def posterior(self, domain: Domain, value_weights: Floats | None = None) -> TreePosterior:
+        """What is believed, given the weight at every value if rows have been seen."""
+        belief = self.belief()
+        if self.leaf == "profile":
+            profile = profile_leaf(domain, value_weights, self.profile_pseudocount, self.profile_probability)
+            belief = belief.with_leaf(profile)
+        calibrated = self.leaf == "profile" if self.prior is None else self.prior == "calibrated"
+        return belief.calibrated(domain) if calibrated else belief
 
     def near_optimal(self, within: float = 2.0, at_most: int = 1000) -> NearTrees[Self]:
         """The trees whose log posterior is within some nats of the best: the set of good models.
@@ -181,7 +200,8 @@ class SparseTree(HonestEstimator):
         return self._anneal(problem, start, [], effort=effort)
 
     def _problem(self, engine: MemoryEngine) -> AnyProblem:
-        return Problem(engine, self.posterior(engine.domain), self.max_leaves)
+        seen = None if self.leaf == "uniform" else engine.value_weights()
+        return Problem(engine, self.posterior(engine.domain, seen), self.max_leaves)
 
     def _search(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
         if self.search == "greedy":

@@ -9,6 +9,7 @@ from sparsedensity.posterior.base import Posterior
 from sparsedensity.posterior.branch_sparse import BranchSparse
 from sparsedensity.posterior.histogram import FullHistogram
 from sparsedensity.posterior.leaf_sparse import LeafSparse
+from sparsedensity.posterior.profiles import Profiles, profile_leaf
 from sparsedensity.posterior.rule_list import SparseRules, antecedents_by_size
 from sparsedensity.posterior.trees import TreePosterior
 
@@ -17,9 +18,11 @@ __all__ = [
     "FullHistogram",
     "LeafSparse",
     "Posterior",
+    "Profiles",
     "SparseRules",
     "TreePosterior",
     "Uniform",
     "antecedents_by_size",
     "leaf_model",
+    "profile_leaf",
 ]

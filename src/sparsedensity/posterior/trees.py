@@ -51,6 +51,10 @@ class TreePosterior(ABC):
         most = 2 if self.only_leaves else max(*domain.sizes, 2)
         return replace(self, log_splits=log_splits(domain, most))  # type: ignore[type-var]
 
+    def with_leaf(self, leaf: Any) -> Self:
+        """The same belief with another leaf model."""
+        return replace(self, leaf=leaf)  # type: ignore[type-var]
+
     @property
     def even(self) -> bool:
         """Whether the leaf model spreads records evenly."""

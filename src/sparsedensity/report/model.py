@@ -13,9 +13,11 @@ import numpy as np
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Feature, Value
+from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
+from sparsedensity.report.traits import Trait, traits_of
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
@@ -55,6 +57,8 @@ class Leaf:
     """The share of the training rows in it."""
     besides: str = ""
     """What holds beside its conditions: that no rule above it in a list applies."""
+    traits: tuple[Trait, ...] = ()
+    """The columns that have a profile of their own in it, strongest first."""
 
     @property
     def log_density(self) -> float:
@@ -117,6 +121,8 @@ class Report:
     """What a table says about the model, if one was at hand."""
     weight_name: str = "rows"
     """What the weight of a leaf is called: rows, or weight if the table was weighted."""
+    profiles: Profiles | None = field(default=None, repr=False)
+    """What the leaves hold, if records are not spread evenly over them."""
     seed: object = None
     """What the search was seeded with, if it was."""
 
@@ -130,7 +136,7 @@ class Report:
         """The density that the leaves say."""
         weights = np.array([leaf.weight for leaf in self.leaves])
         with np.errstate(divide="ignore"):
-            return Density(self.structure, weights, np.log([leaf.probability for leaf in self.leaves]))
+            return Density(self.structure, weights, np.log([leaf.probability for leaf in self.leaves]), self.profiles)
 
     @property
     def features(self) -> Iterator[tuple[str, str, str]]:
@@ -176,6 +182,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
     """Every leaf of a fitted structure."""
     structure = density.structure
     volumes, logs, shares = structure.log_volumes, density.log_densities, density.weights / density.weights.sum()
+    traits = traits_of(density)
     return tuple(
         Leaf(
             number=i,
@@ -188,6 +195,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             unusualness=float(density.unusualness[i]),
             share=float(shares[i]),
             besides=_besides(structure, i),
+            traits=traits[i],
         )
         for i in range(structure.n_leaves)
     )

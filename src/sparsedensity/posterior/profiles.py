@@ -1,0 +1,109 @@
+"""The profile leaf: what it is compared with, and what it says of the values inside.
+
+Background share of value v of a feature: ``g_v = (w_v + m_v / M) / (n + 1)``, with w_v its weight in the whole table,
+m_v its measure and M the measure of the feature: one imaginary row, spread evenly. In a leaf with allowed values A and
+weights c_v, ``b_v = g_v / sum_A g``; a feature follows the background with evidence ``H0 = sum_v c_v ln b_v`` or has a
+profile of its own with ``H1 = lnG(s) - lnG(s + n_l) + sum_v [ lnG(s b_v + c_v) - lnG(s b_v) ]``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, gammaln, logit, xlogy
+
+from sparsedensity.domain import Domain
+from sparsedensity.errors import ParameterError
+from sparsedensity.kernels.profiles import Profile
+from sparsedensity.posterior.base import check_positive
+from sparsedensity.scalars import is_number
+from sparsedensity.structures import Tree
+from sparsedensity.table import Floats
+
+
+def check_profile(pseudocount: float, probability: float) -> None:
+    """Refuse parameters that no profile can have."""
+    check_positive("profile_pseudocount", pseudocount)
+    if not (is_number(probability) and 0 <= probability < 1):
+        raise ParameterError("profile_probability", probability, "a number from 0 to 1, 1 excluded")
+
+
+def background_of(domain: Domain, weights: Floats) -> Floats:
+    """The share of every value among those of its feature, given the weight at every value."""
+    starts = domain.starts[:-1]
+    measures = domain.measures / np.repeat(np.add.reduceat(domain.measures, starts), domain.sizes)
+    totals = np.repeat(np.add.reduceat(weights, starts), domain.sizes)
+    shares: Floats = (weights + measures) / (totals + 1)
+    return shares
+
+
+def profile_leaf(domain: Domain, weights: Floats | None, pseudocount: float, probability: float) -> Profile:
+    """The leaf model for a table with so much weight at every value; before any row is seen there is none."""
+    seen = np.zeros(len(domain.measures)) if weights is None else weights
+    return Profile(background_of(domain, seen), float(pseudocount), float(probability))
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """What the leaves of a tree hold: one row per leaf, over all values or all features of the domain."""
+
+    domain: Domain
+    leaf: Profile
+    allowed: NDArray[np.bool_]
+    weights: Floats
+    """The weight in every leaf at every value."""
+
+    @classmethod
+    def of(cls, leaf: Profile, tree: Tree, weights: Floats) -> Profiles:
+        """The profiles of a tree's leaves, against the background of the rows that give them their weights."""
+        allowed = np.array([region.mask(tree.domain) for region in tree.regions])
+        background = background_of(tree.domain, weights.sum(axis=0))
+        return cls(tree.domain, leaf._replace(background=background), allowed, weights)
+
+    @cached_property
+    def background(self) -> Floats:
+        """The share of every value if its feature follows the table: 0 where it is not allowed."""
+        shares = np.where(self.allowed, self.leaf.background, 0.0)
+        within: Floats = shares / self._spread(self._summed(shares))
+        return within
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """H1 - H0 by leaf and feature: how much the rows speak for a profile of its own."""
+        s, b, c = self.leaf.pseudocount, self.background, self.weights
+        held = self.totals
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = np.where(self.allowed, gammaln(s * b + c) - gammaln(s * b), 0.0)
+        difference: Floats = gammaln(s) - gammaln(s + held) + self._summed(own - xlogy(c, np.where(b > 0, b, 1.0)))
+        return np.where(self._summed(self.allowed.astype(np.float64)) > 1, difference, 0.0)
+
+    @cached_property
+    def own(self) -> Floats:
+        """The probability of a profile of its own, by leaf and feature; 0 for a feature with one allowed value."""
+        r = self.leaf.probability
+        if r == 0:
+            return np.zeros_like(self.evidence)
+        free = self._summed(self.allowed.astype(np.float64)) > 1
+        return np.where(free, expit(logit(r) + self.evidence), 0.0)
+
+    @cached_property
+    def inside(self) -> Floats:
+        """The share of every value in every leaf: those of a feature add up to 1."""
+        s, b, own = self.leaf.pseudocount, self.background, self._spread(self.own)
+        shares: Floats = (1 - own) * b + own * (self.weights + s * b) / (self._spread(self.totals) + s)
+        return shares
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The weight of every leaf, once for every feature."""
+        return self._summed(self.weights)
+
+    def _summed(self, by_value: NDArray[np.float64]) -> Floats:
+        sums: Floats = np.add.reduceat(by_value, self.domain.starts[:-1], axis=1)
+        return sums
+
+    def _spread(self, by_feature: Floats) -> Floats:
+        return np.repeat(by_feature, self.domain.sizes, axis=1)
