@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from sparsedensity import periods
+from sparsedensity.density import Density
 from sparsedensity.domain import Domain
+from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
+from sparsedensity.report.kinds import names_of
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -27,29 +30,76 @@ SPECIAL_VALUES = 5
 """Of a leaf, the columns that differ most from all records are shown, with their most frequent values."""
 MOST_SPECIAL = 1000
 """With many leaves, fewer columns of each, so that the page stays small."""
+MOST_SHARES = 100_000
+"""With more pairs of a leaf with a profile and a value, records cannot be looked up: the page would be too large."""
+DIGITS = 5
+RANKING_DRAWS = 20_000
+RANKS = 400
+"""How unusual a record is, a page reads from so many log densities and the mass above each."""
 
 
 def page_data(report: Report) -> str:
     """Everything as JSON that may stand inside a script element."""
     structure = report.structure
-    data: dict[str, Any] = {"leaves": [], "features": [], "structure": None, "special": []}
+    data: dict[str, Any] = {"leaves": [], "features": [], "structure": None, "special": [], "profiles": None}
     data["weight"] = report.weight_name
     if len(report.leaves) <= MOST_LEAVES:
-        data["leaves"] = _leaves(report.leaves)
-        if sum(structure.domain.sizes) <= MOST_LEAVES or not isinstance(structure, Cells):
+        data["leaves"] = _leaves(report)
+        if can_look_up(report):
             data["features"] = [_feature(report, i, code) for i, code in enumerate(_commonest(report))]
             data["structure"] = _structure(structure)
-        if report.evidence is not None and report.evidence.weights is not None:
+            data["profiles"] = None if report.profiles is None else _profiles(report.density, report.profiles)
+        if report.profiles is None and report.evidence is not None and report.evidence.weights is not None:
             data["special"] = _special(structure.domain, report.evidence.weights)
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _leaves(leaves: tuple[Leaf, ...]) -> list[dict[str, Any]]:
-    conditions = [leaf.phrases for leaf in leaves]
+def can_look_up(report: Report) -> bool:
+    """Whether what it takes to look up a record is small enough for a page."""
+    values, leaves = sum(report.structure.domain.sizes), len(report.leaves)
+    if report.profiles is not None:
+        return leaves * values <= MOST_SHARES
+    return leaves <= MOST_LEAVES and (values <= MOST_LEAVES or not isinstance(report.structure, Cells))
+
+
+def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
+    """The density of every record: the logs of the leaves' probabilities, and the shares of values inside."""
+    measures = profiles.domain.measures
+    return {
+        "logs": [round(log, 9) if log > -math.inf else None for log in density.log_probabilities.tolist()],
+        "inside": [_short(shares) for shares in profiles.inside],
+        "overall": _short(profiles.leaf.background),
+        "measures": None if (measures == 1).all() else measures.tolist(),
+        "ranking": _ranking(density),
+    }
+
+
+def _ranking(density: Density) -> dict[str, list[float]]:
+    """Log densities, the highest first, and the share of the mass that is denser than each."""
+    codes = density.draw(RANKING_DRAWS, np.random.default_rng(0))
+    every = -np.sort(-density.log_densities_at(codes, density.leaf_numbers(codes)))
+    logs = np.unique(every.round(DIGITS))[::-1]
+    if len(logs) > RANKS:  # closer together at both ends, where a small share makes a difference
+        places = (1 - np.cos(np.linspace(0, np.pi, RANKS))) / 2
+        logs = logs[np.unique((places * (len(logs) - 1)).round().astype(np.int64))]
+    denser = np.searchsorted(-every, -(logs + 10.0**-DIGITS)) / len(every)
+    return {"logs": logs.round(DIGITS).tolist(), "denser": denser.tolist()}
+
+
+def _short(shares: Floats) -> list[float]:
+    return [float(f"{share:.{DIGITS}g}") for share in shares]
+
+
+def _leaves(report: Report) -> list[dict[str, Any]]:
+    conditions = [leaf.phrases for leaf in report.leaves]
     if sum(len(text) for texts in conditions for text in texts) > MOST_TEXT:
         conditions = [_first(texts) for texts in conditions]
-    return [_leaf_in_words(leaf, texts) for leaf, texts in zip(leaves, conditions, strict=True)]
+    held = [_held(leaf, texts) for leaf, texts in zip(report.leaves, conditions, strict=True)]
+    if report.profiles is None:
+        return [one | _evenly(leaf) for one, leaf in zip(held, report.leaves, strict=True)]
+    names = names_of(report)
+    return [one | {"name": names[leaf.number]} for one, leaf in zip(held, report.leaves, strict=True)]
 
 
 def _first(conditions: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,16 +109,22 @@ def _first(conditions: tuple[str, ...]) -> tuple[str, ...]:
     return (*conditions[:FEW_CONDITIONS], words.counted(more, "more condition", "more conditions"))
 
 
-def _leaf_in_words(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
-    """What a page says about a leaf, and the numbers it ranks and places records by."""
+def _held(leaf: Leaf, conditions: tuple[str, ...]) -> dict[str, Any]:
+    """What a page says about any leaf."""
     low, high = leaf.interval
     return {
         "conditions": conditions,
         "share": words.of_all_records(leaf.share, leaf.probability),
         "interval": f"{words.percent(low)} to {words.percent(high)}",
+        "weight": words.count(leaf.weight),
+    }
+
+
+def _evenly(leaf: Leaf) -> dict[str, Any]:
+    """What it says about a leaf all of whose records are as dense, and the numbers it ranks and places them by."""
+    return {
         "density": words.density(leaf.log_density),
         "volume": words.sayable(leaf.log_volume) if leaf.log_volume > -math.inf else "0",
-        "weight": words.count(leaf.weight),
         "rarity": words.rarity(leaf.unusualness),
         "unusual": round(leaf.unusualness, 6),
         "log": None if leaf.log_density == -math.inf else round(leaf.log_density, 9),
@@ -80,12 +136,24 @@ def _commonest(report: Report) -> list[int]:
     structure, evidence = report.structure, report.evidence
     if evidence is not None and evidence.commonest:
         return list(evidence.commonest)
+    if report.profiles is not None:
+        return _densest(report.density, report.profiles)
     densest = max(report.leaves, key=lambda leaf: leaf.log_density).number
     if isinstance(structure, RuleList):  # a value that a rule allows may be one that the rules above have taken
         box = structure.boxes[densest][0]
         return [int(np.argmax(box[structure.domain.span(i)])) for i in range(len(structure.domain))]
     first = {i: codes[0] for i, codes in allowed_values(structure, densest)}
     return [first.get(i, 0) for i in range(len(structure.domain))]
+
+
+def _densest(density: Density, profiles: Profiles) -> list[int]:
+    """The densest record there is: in its leaf every column has its densest value."""
+    domain = profiles.domain
+    by_value = profiles.inside / domain.measures
+    with np.errstate(divide="ignore"):
+        best = np.log(np.maximum.reduceat(by_value, domain.starts[:-1], axis=1)).sum(axis=1)
+    leaf = int(np.argmax(density.log_probabilities + best))
+    return [int(np.argmax(by_value[leaf, domain.span(i)])) for i in range(len(domain))]
 
 
 def _feature(report: Report, i: int, start: int) -> dict[str, Any]:
@@ -97,7 +165,8 @@ def _feature(report: Report, i: int, start: int) -> dict[str, Any]:
         return field | {"edges": feature.edges.tolist(), "integer": feature.integer}
     groups: dict[Hashable, list[int]] = {}
     for code in range(feature.size):
-        alike = _treatment(structure, i, code) if feature.size > MOST_CHOICES else code
+        grouped = feature.size > MOST_CHOICES and report.profiles is None
+        alike = _treatment(structure, i, code) if grouped else code
         groups.setdefault(alike, []).append(code)
     field["start"] = next(group[0] for group in groups.values() if start in group)
     if feature.period is not None:

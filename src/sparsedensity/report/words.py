@@ -127,6 +127,17 @@ def percent(share: float) -> str:
     return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
 
 
+def rough(share: float) -> str:
+    """A share in whole percent, a small one with a digit more.
+
+    >>> [rough(share) for share in (0.0, 0.0004, 0.0031, 0.3862, 0.9962, 1.0)]
+    ['0 %', 'under 0.1 %', '0.3 %', '39 %', 'over 99 %', '100 %']
+    """
+    if 0 < share < 0.0005 or 0.995 <= share < 1 - 1e-12:
+        return "under 0.1 %" if share < 0.5 else "over 99 %"
+    return f"{100 * share:.{1 if 0 < share < 0.0095 else 0}f} %"
+
+
 def observed(share: float) -> str:
     """The share of the rows that was seen.
 

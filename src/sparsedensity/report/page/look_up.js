@@ -35,7 +35,12 @@ const wordsOf = (feature, code) => {
 };
 
 const codesOf = (feature) => (feature.choices ? feature.choices.map(([code]) => code) : [...Array(feature.size).keys()]);
-const logOf = (codes) => { const { log } = data.leaves[leafOf(codes)]; return log === null ? -Infinity : log; };
+const logOf = (codes) => {
+  const leaf = leafOf(codes);
+  if (profiles) return profileLog(codes, leaf);
+  const { log } = data.leaves[leaf];
+  return log === null ? -Infinity : log;
+};
 
 const bestChange = (codes) => {
   let best = { log: logOf(codes) + 1e-9 };
@@ -46,6 +51,26 @@ const bestChange = (codes) => {
     }
   });
   return best.feature ? best : null;
+};
+
+const meterOf = (unusualness) => {
+  const meter = element("div", undefined, { class: "meter", "aria-hidden": "true" });
+  const needle = element("i");
+  needle.style.left = `calc(${100 * unusualness}% - 1px)`;
+  meter.append(needle);
+  const ends = element("div", undefined, { class: "ends", "aria-hidden": "true" });
+  ends.append(element("span", "most common"), element("span", "most unusual"));
+  return [meter, ends];
+};
+
+// How unusual a record of a kind is, and why.
+const profileAnswer = (codes, number) => {
+  const log = profileLog(codes, number);
+  const unusualness = unusualnessAt(log);
+  const said = `${capital(rarity(unusualness))}. Log density ${log.toFixed(2)}. This kind: ${data.leaves[number].share}.`;
+  const reasons = element("ul", undefined, { class: "reasons" });
+  reasons.append(...reasonsOf(codes, number).map((reason) => element("li", reason)));
+  return [element("p", said), ...meterOf(unusualness), ...(reasons.children.length ? [reasons] : [])];
 };
 
 const answer = (fields) => {
@@ -64,15 +89,8 @@ const answer = (fields) => {
   }
   const number = leafOf(codes);
   const leaf = data.leaves[number];
-  panel.append(element("h3", `Leaf ${number}: ${leaf.conditions.join(" and ") || "every record"}`));
-  panel.append(element("p", `${capital(leaf.rarity)}. Density ${leaf.density}. This leaf: ${leaf.share}.`));
-  const meter = element("div", undefined, { class: "meter", "aria-hidden": "true" });
-  const needle = element("i");
-  needle.style.left = `calc(${100 * leaf.unusual}% - 1px)`;
-  meter.append(needle);
-  const ends = element("div", undefined, { class: "ends", "aria-hidden": "true" });
-  ends.append(element("span", "most common"), element("span", "most unusual"));
-  panel.append(meter, ends);
+  panel.append(element("h3", headingOf(number)));
+  panel.append(...(profiles ? profileAnswer(codes, number) : [element("p", `${capital(leaf.rarity)}. Density ${leaf.density}. This leaf: ${leaf.share}.`), ...meterOf(leaf.unusual)]));
   const change = bestChange(codes);
   const times = change && Math.exp(change.log - logOf(codes));
   if (change) panel.append(element("p", `Most ordinary with one change: with ${change.feature.name} ${wordsOf(change.feature, change.code)} it would be ${Number.isFinite(times) ? `${sayable(times)} times as common` : "possible"}.`));

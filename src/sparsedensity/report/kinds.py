@@ -1,0 +1,158 @@
+"""Leaves with profiles as kinds of records: what each is like, and in which columns they differ."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsedensity.posterior.profiles import Profiles
+from sparsedensity.report import words
+from sparsedensity.report.model import Leaf, Report, allowed_values
+from sparsedensity.report.naming import brief_names
+from sparsedensity.report.traits import Trait
+from sparsedensity.table import Floats
+
+MOST_SIGNS = 2000
+FEW_SIGNS = 12
+"""With many kinds fewer columns of each are told, so that a page stays small, but never fewer than these."""
+MOST_NAMED = 5
+"""Of the values of a column."""
+LEVELS = (0.05, 0.15, 0.3, 0.5)
+"""Where one shade of the heat map ends and the next begins."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Columns by which a kind is known: the values that tell most, their share in it and in the whole table."""
+
+    columns: tuple[str, ...]
+    """One, or several of which the same can be said."""
+    value: str
+    share: float
+    overall: float
+    detail: str
+    """The values of a single column, those that differ most first."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A leaf as a kind of record."""
+
+    leaf: Leaf
+    name: str
+    signs: tuple[Sign, ...]
+    """The columns with a profile of their own, strongest first."""
+
+    @property
+    def untold(self) -> int:
+        """How many such columns there are beside these."""
+        return len(self.leaf.traits) - sum(len(sign.columns) for sign in self.signs)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column in one kind."""
+
+    value: str
+    share: str
+    """Of the records of the kind; none for a condition, or if the column follows the whole table."""
+    detail: str
+    level: int
+    """How much the column differs from the whole table, from 0 to the number of `LEVELS`."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Columns by kinds: how much each differs from the whole table, and in which value most."""
+
+    leaves: tuple[Leaf, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    """The columns that differ most first."""
+    alike: tuple[str, ...]
+    """The columns that follow the whole table in every kind."""
+    extreme: Leaf
+    """The kind that differs most, in all columns together."""
+
+
+ALIKE = Cell("as overall", "", "follows the whole table", 0)
+
+
+def kinds_of(report: Report) -> tuple[Kind, ...]:
+    """The leaves of a model with profiles, the largest first; none if leaves are even."""
+    if report.profiles is None:
+        return ()
+    names, most = names_of(report), max(FEW_SIGNS, MOST_SIGNS // len(report.leaves))
+    return tuple(_kind(leaf, names[leaf.number], most) for leaf in _largest_first(report))
+
+
+def names_of(report: Report) -> dict[int, str]:
+    """The short name of every leaf, by its number."""
+    return brief_names(report, report.leaves)
+
+
+def heat_map(report: Report) -> HeatMap | None:
+    """Where the kinds differ from the whole table; ``None`` if leaves are even."""
+    profiles = report.profiles
+    if profiles is None:
+        return None
+    names, leaves = report.structure.domain.names, _largest_first(report)
+    distances = _distances(profiles)
+    mean = np.array([leaf.probability for leaf in report.leaves]) @ distances
+    cells = [_cells(report, profiles, leaf, distances[leaf.number]) for leaf in leaves]
+    told = [feature for feature in np.argsort(-mean, kind="stable").tolist() if any(feature in some for some in cells)]
+    rows = [(words.printable(names[f]), tuple(some.get(f, ALIKE) for some in cells)) for f in told]
+    alike = [words.printable(name) for feature, name in enumerate(names) if feature not in told]
+    extreme = max(report.leaves, key=lambda leaf: float(distances[leaf.number].sum()))
+    return HeatMap(leaves, tuple(rows), tuple(alike), extreme)
+
+
+def _largest_first(report: Report) -> tuple[Leaf, ...]:
+    return tuple(sorted(report.leaves, key=lambda leaf: -leaf.probability))
+
+
+def _kind(leaf: Leaf, name: str, most: int) -> Kind:
+    signs: dict[tuple[str, ...], Sign] = {}
+    for trait in leaf.traits[:most]:
+        sign = _sign(trait)
+        said = (sign.value, words.rough(sign.share), words.rough(sign.overall))
+        if said in signs:
+            sign = replace(sign, columns=(*signs[said].columns, *sign.columns), detail="")
+        signs[said] = sign
+    return Kind(leaf, name, tuple(signs.values()))
+
+
+def _sign(trait: Trait) -> Sign:
+    most = trait.highlight
+    several = [f"{each.value} {words.rough(each.share)}" for each in trait.values[:MOST_NAMED]]
+    more = [f"{len(trait.values) - MOST_NAMED} more values"] if len(trait.values) > MOST_NAMED else []
+    return Sign((trait.name,), most.values, most.share, most.overall, ", ".join([*several, *more]))
+
+
+def _cells(report: Report, profiles: Profiles, leaf: Leaf, distances: Floats) -> dict[int, Cell]:
+    """What tells most about the columns in which a kind differs: its conditions, and the values that stand out."""
+    domain = profiles.domain
+    said = {
+        trait.feature: (trait.highlight.values, words.rough(trait.highlight.share), trait.highlight.overall)
+        for trait in leaf.traits
+    }
+    for feature, codes in allowed_values(report.structure, leaf.number):
+        overall = float(profiles.leaf.background[domain.span(feature)][list(codes)].sum())
+        said[feature] = (f"is {words.some_values(domain[feature], codes)}", "", overall)
+    return {
+        feature: Cell(
+            values,
+            share,
+            f"overall {words.rough(overall)}; {words.rough(float(distances[feature]))} of the kind differ",
+            bisect(LEVELS, float(distances[feature])),
+        )
+        for feature, (values, share, overall) in said.items()
+    }
+
+
+def _distances(profiles: Profiles) -> Floats:
+    """Total variation by leaf and feature: the share of records whose value would have to change to be as overall."""
+    apart = np.abs(profiles.inside - profiles.leaf.background)
+    distances: Floats = np.add.reduceat(apart, profiles.domain.starts[:-1], axis=1) / 2
+    return distances
