@@ -30,7 +30,8 @@ def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bo
 def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[np.int64]) -> list[Explanation]:
     """An explanation for rows of codes; `rows` says which rows of their table they are."""
     leaves = density.leaf_numbers(codes)
-    logs = density.log_densities[leaves]
+    logs = density.log_densities_at(codes, leaves)
+    unusual = density.unusualness_of(logs)
     paths = {leaf: model.path_of(density.structure, leaf) for leaf in np.unique(leaves).tolist()}
     best, shares = changes.best_changes(density, codes, logs), density.weights / density.weights.sum()
     return [
@@ -39,12 +40,14 @@ def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[
             path=paths[leaf],
             probability=float(density.probabilities[leaf]),
             log_density=log,
-            unusualness=float(density.unusualness[leaf]),
+            unusualness=rarity,
             observed=float(shares[leaf]),
             **_called(source, row),
             change=None if change is None else _in_words(density, change, log),
         )
-        for row, leaf, log, change in zip(rows.tolist(), leaves.tolist(), logs.tolist(), best, strict=True)
+        for row, leaf, log, rarity, change in zip(
+            rows.tolist(), leaves.tolist(), logs.tolist(), unusual.tolist(), best, strict=True
+        )
     ]
 
 
@@ -78,15 +81,9 @@ def _outside(density: Density, codes: Codes, found: list[tuple[int, object]], **
 
 
 def _in_words(density: Density, change: changes.BestChange, log: float) -> Change:
-    feature = density.structure.domain[change.feature]
-    after = float(density.log_densities[change.leaf])
-    return Change(
-        feature.name,
-        words.some_values(feature, change.codes),
-        after,
-        float(density.unusualness[change.leaf]),
-        after - log,
-    )
+    feature, after = density.structure.domain[change.feature], change.log_density
+    unusualness = float(density.unusualness_of(np.array([after]))[0])
+    return Change(feature.name, words.some_values(feature, change.codes), after, unusualness, after - log)
 
 
 def _unknowns(source: Source, density: Density, encoded: Encoded, nearest: bool) -> dict[int, list[tuple[int, object]]]:
