@@ -76,14 +76,14 @@ def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
 
 
 def _ranking(density: Density) -> dict[str, list[float]]:
-    """Log densities, the highest first, and the share of the mass that is denser than each."""
-    codes = density.draw(RANKING_DRAWS, np.random.default_rng(0))
-    every = -np.sort(-density.log_densities_at(codes, density.leaf_numbers(codes)))
-    logs = np.unique(every.round(DIGITS))[::-1]
+    """Log densities of records, the highest first, and the share of the mass that is denser than each."""
+    codes, leaves, *_ = density.records(RANKING_DRAWS)
+    logs = density.log_densities_at(codes, leaves)
+    logs = logs[np.unique(-logs.round(DIGITS), return_index=True)[1]]
     if len(logs) > RANKS:  # closer together at both ends, where a small share makes a difference
-        places = (1 - np.cos(np.linspace(0, np.pi, RANKS))) / 2
-        logs = logs[np.unique((places * (len(logs) - 1)).round().astype(np.int64))]
-    denser = np.searchsorted(-every, -(logs + 10.0**-DIGITS)) / len(every)
+        places = (1 - np.cos(np.linspace(0, np.pi, RANKS))) / 2 * (len(logs) - 1)
+        logs = logs[np.unique(places.round().astype(np.int64))]
+    denser = density.unusualness_of(logs).round(DIGITS).clip(max=1 - 10.0**-DIGITS)  # a page knows nobody outside
     return {"logs": logs.round(DIGITS).tolist(), "denser": denser.tolist()}
 
 
