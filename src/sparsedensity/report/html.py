@@ -20,7 +20,6 @@ from sparsedensity.report.axes import power_of_ten
 from sparsedensity.report.importance import importance_of
 from sparsedensity.report.made import made_with
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.report.naming import brief_names
 from sparsedensity.report.page_data import can_look_up, page_data
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.standing import Score, standing
@@ -57,6 +56,7 @@ def render(report: Report) -> str:
         importance=importance_of(report),
         made=made_with(report.seed),
         look_up=can_look_up(report),
+        names=[leaf.name for leaf in report.leaves],
         data=Markup(page_data(report)),  # noqa: S704 escaped for a script element
         **(_groups(report) if report.profiles is None else _kinds(report)),
     )
@@ -69,13 +69,10 @@ def _groups(report: Report) -> dict[str, Any]:
     common = nlargest(NAMED_LEAVES, possible, key=lambda leaf: leaf.share)
     logs = [leaf.log_density for leaf in possible]
     densest = max(possible, key=lambda leaf: leaf.log_density, default=None)
-    unusual = [record.explanation.leaf for record in report.evidence.records] if report.evidence else []
-    named = [*common, *rarest, *([densest] if densest else []), *(report.leaves[n] for n in unusual if n is not None)]
     return {
         "common": common,
         "densest": densest,
         "rarest": rarest,
-        "names": brief_names(report, {leaf.number: leaf for leaf in named}.values()),
         "spread": _spread(report, rarest[0]) if rarest else "",
         "contrast": words.sayable(max(logs) - min(logs)) if logs else "",
     }
@@ -83,12 +80,11 @@ def _groups(report: Report) -> dict[str, Any]:
 
 def _kinds(report: Report) -> dict[str, Any]:
     """What a page says about leaves with profiles: kinds of records, and where they differ."""
-    ends = [words.rough(end) for end in kinds.LEVELS]
+    ends = [words.about(end) for end in kinds.LEVELS]
     between = [f"{low.removesuffix(' %')} to {high}" for low, high in pairwise(ends)]
     return {
         "kinds": kinds.kinds_of(report),
         "heat": kinds.heat_map(report),
-        "names": kinds.names_of(report),
         "legend": [f"under {ends[0]}", *between, f"over {ends[-1]}"],
         "shown": SHOWN_SIGNS,
         "cards": MOST_CARDS,
@@ -108,7 +104,7 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
     environment.filters |= {"observed": words.observed, "rarity": words.rarity, "finite": _finite, "ratio": _ratio}
     environment.filters |= {"of_all_records": words.of_all_records, "printable": words.printable}
-    environment.filters |= {"rough": words.rough, "enumerated": words.enumerated, **filters}
+    environment.filters |= {"about": words.about, "enumerated": words.enumerated, **filters}
     script = "".join(map(_read, SCRIPTS))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(

@@ -10,7 +10,6 @@ import numpy as np
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, allowed_values
-from sparsedensity.report.naming import brief_names
 from sparsedensity.report.traits import Trait
 from sparsedensity.table import Floats
 
@@ -41,7 +40,6 @@ class Kind:
     """A leaf as a kind of record."""
 
     leaf: Leaf
-    name: str
     signs: tuple[Sign, ...]
     """The columns with a profile of their own, strongest first."""
 
@@ -83,13 +81,8 @@ def kinds_of(report: Report) -> tuple[Kind, ...]:
     """The leaves of a model with profiles, the largest first; none if leaves are even."""
     if report.profiles is None:
         return ()
-    names, most = names_of(report), max(FEW_SIGNS, MOST_SIGNS // len(report.leaves))
-    return tuple(_kind(leaf, names[leaf.number], most) for leaf in _largest_first(report))
-
-
-def names_of(report: Report) -> dict[int, str]:
-    """The short name of every leaf, by its number."""
-    return brief_names(report, report.leaves)
+    most = max(FEW_SIGNS, MOST_SIGNS // len(report.leaves))
+    return tuple(_kind(leaf, most) for leaf in _largest_first(report))
 
 
 def heat_map(report: Report) -> HeatMap | None:
@@ -112,20 +105,20 @@ def _largest_first(report: Report) -> tuple[Leaf, ...]:
     return tuple(sorted(report.leaves, key=lambda leaf: -leaf.probability))
 
 
-def _kind(leaf: Leaf, name: str, most: int) -> Kind:
+def _kind(leaf: Leaf, most: int) -> Kind:
     signs: dict[tuple[str, ...], Sign] = {}
     for trait in leaf.traits[:most]:
         sign = _sign(trait)
-        said = (sign.value, words.rough(sign.share), words.rough(sign.overall))
+        said = (sign.value, words.about(sign.share), words.about(sign.overall))
         if said in signs:
             sign = replace(sign, columns=(*signs[said].columns, *sign.columns), detail="")
         signs[said] = sign
-    return Kind(leaf, name, tuple(signs.values()))
+    return Kind(leaf, tuple(signs.values()))
 
 
 def _sign(trait: Trait) -> Sign:
     most = trait.highlight
-    several = [f"{each.value} {words.rough(each.share)}" for each in trait.values[:MOST_NAMED]]
+    several = [f"{each.value} {words.about(each.share)}" for each in trait.values[:MOST_NAMED]]
     more = [f"{len(trait.values) - MOST_NAMED} more values"] if len(trait.values) > MOST_NAMED else []
     return Sign((trait.name,), most.values, most.share, most.overall, ", ".join([*several, *more]))
 
@@ -134,7 +127,7 @@ def _cells(report: Report, profiles: Profiles, leaf: Leaf, distances: Floats) ->
     """What tells most about the columns in which a kind differs: its conditions, and the values that stand out."""
     domain = profiles.domain
     said = {
-        trait.feature: (trait.highlight.values, words.rough(trait.highlight.share), trait.highlight.overall)
+        trait.feature: (trait.highlight.values, words.about(trait.highlight.share), trait.highlight.overall)
         for trait in leaf.traits
     }
     for feature, codes in allowed_values(report.structure, leaf.number):
@@ -144,7 +137,7 @@ def _cells(report: Report, profiles: Profiles, leaf: Leaf, distances: Floats) ->
         feature: Cell(
             values,
             share,
-            f"overall {words.rough(overall)}; {words.rough(float(distances[feature]))} of the kind differ",
+            f"overall {words.about(overall)}; {words.about(float(distances[feature]))} of the kind differ",
             bisect(LEVELS, float(distances[feature])),
         )
         for feature, (values, share, overall) in said.items()

@@ -14,7 +14,6 @@ from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
-from sparsedensity.report.kinds import names_of
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -98,8 +97,7 @@ def _leaves(report: Report) -> list[dict[str, Any]]:
     held = [_held(leaf, texts) for leaf, texts in zip(report.leaves, conditions, strict=True)]
     if report.profiles is None:
         return [one | _evenly(leaf) for one, leaf in zip(held, report.leaves, strict=True)]
-    names = names_of(report)
-    return [one | {"name": names[leaf.number]} for one, leaf in zip(held, report.leaves, strict=True)]
+    return [one | {"name": leaf.name} for one, leaf in zip(held, report.leaves, strict=True)]
 
 
 def _first(conditions: tuple[str, ...]) -> tuple[str, ...]:

@@ -127,15 +127,17 @@ def percent(share: float) -> str:
     return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
 
 
-def rough(share: float) -> str:
-    """A share in whole percent, a small one with a digit more.
+def about(share: float) -> str:
+    """A share in percent, as short as it can be said.
 
-    >>> [rough(share) for share in (0.0, 0.0004, 0.0031, 0.3862, 0.9962, 1.0)]
-    ['0 %', 'under 0.1 %', '0.3 %', '39 %', 'over 99 %', '100 %']
+    >>> about(0.884), about(0.004), about(0.0001), about(0.9971), about(1.0), about(0.0)
+    ('88 %', '0.4 %', 'under 0.1 %', 'over 99 %', '100 %', '0 %')
     """
-    if 0 < share < 0.0005 or 0.995 <= share < 1 - 1e-12:
-        return "under 0.1 %" if share < 0.5 else "over 99 %"
-    return f"{100 * share:.{1 if 0 < share < 0.0095 else 0}f} %"
+    if 0.995 <= share < 1:
+        return "over 99 %"
+    if 0 < share < 0.0005:
+        return "under 0.1 %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.0095 else f"{100 * share:.0f} %"
 
 
 def observed(share: float) -> str:

@@ -43,6 +43,6 @@ const rareColumns = (codes, leaf) => codes
   .map(({ i }) => i);
 
 const reasonsOf = (codes, leaf) => rareColumns(codes, leaf).map((i) => {
-  const [here, overall] = [profiles.inside[leaf], profiles.overall].map((shares) => rough(shareIn(shares, codes, i)));
+  const [here, overall] = [profiles.inside[leaf], profiles.overall].map((shares) => about(shareIn(shares, codes, i)));
   return `${data.features[i].name} ${wordsOf(data.features[i], codes[i])} is rare in this kind: ${here}, overall ${overall}.`;
 });

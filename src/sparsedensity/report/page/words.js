@@ -17,7 +17,7 @@ const sayable = (x) => {
 };
 const percent = (share) => (share >= 0.9995 && share < 1 ? "over 99.9 %" : `${Number((100 * share).toPrecision(3))} %`);
 // A share in whole percent, a small one with a digit more.
-const rough = (share) => {
+const about = (share) => {
   if (share > 0 && share < 0.0005) return "under 0.1 %";
   if (share >= 0.995 && share < 1 - 1e-12) return "over 99 %";
   return `${(100 * share).toFixed(share > 0 && share < 0.0095 ? 1 : 0)} %`;
