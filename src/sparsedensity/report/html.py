@@ -51,7 +51,7 @@ def render(report: Report) -> str:
         narrow=svg.markup(picture.narrow(), NARROW),
         chart=None if path is None or len(path) < 2 else Markup(path_svg.render(path)),  # noqa: S704
         path=path,
-        steps=[power_of_ten(column.tens) for column in picture.columns[1:3]],
+        steps=[power_of_ten(column.tens) for column in picture.columns[1:3]] if report.profiles is None else None,
         standing="" if evidence is None else standing(evidence.scores),
         importance=importance_of(report),
         made=made_with(report.seed),
