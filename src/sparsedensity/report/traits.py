@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,29 @@ class Trait:
     values: tuple[ValueShare, ...]
     """Every allowed value, those whose share differs most from what the table would have here first."""
     highlight: Highlight
+
+
+@dataclass(frozen=True)
+class Standout:
+    """What stands out in one column, or alike in several."""
+
+    names: tuple[str, ...]
+    highlight: Highlight
+
+    def name(self, longest: int = words.LONGEST_LABEL) -> str:
+        """Its columns in few words: the strongest, and how many others there are."""
+        first, *others = self.names
+        more = f" (+{len(others)})" if others else ""
+        return words.printable(first, longest - len(more)) + more
+
+
+def standouts_of(traits: Iterable[Trait]) -> list[Standout]:
+    """What stands out in a leaf, strongest first; columns that say the same are one."""
+    alike: dict[tuple[str, str, str], list[Trait]] = {}
+    for trait in traits:
+        most = trait.highlight
+        alike.setdefault((most.values, words.about(most.share), words.about(most.overall)), []).append(trait)
+    return [Standout(tuple(trait.name for trait in group), group[0].highlight) for group in alike.values()]
 
 
 def traits_of(density: Density) -> list[tuple[Trait, ...]]:
