@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsedensity import GreedyTree
+from sparsedensity import GreedyTree, LeafSparseTree
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.posterior import LeafSparse
@@ -87,3 +87,32 @@ def hostile_rows():
 def hostile_model():
     """A tree fitted to such rows."""
     return GreedyTree().fit(hostile_rows())
+
+
+def animals(rows=900):
+    """Birds, fish and mammals by what they are like, not by their names; the zoo they live in says nothing."""
+    rng = np.random.default_rng(0)
+    kinds = (
+        ("feathers", (2, 2, 2, 4), ("eggs", "eggs", "eggs", "eggs"), 1.5),
+        ("scales", (0, 0, 0, 0), ("eggs", "eggs", "eggs", "live"), 4.0),
+        ("fur", (4, 4, 4, 2), ("live", "live", "live", "live"), 40.0),
+    )
+    table = []
+    for i in range(rows):
+        cover, legs, birth, weight = kinds[(0, 0, 1, 2, 2, 2)[i % 6]]
+        table.append(
+            {
+                "cover": cover if rng.random() < 0.97 else "none",
+                "legs": legs[rng.integers(4)],
+                "birth": birth[rng.integers(4)],
+                "weight": None if rng.random() < 0.03 else float(weight * rng.lognormal(0.0, 0.5)),
+                "zoo": ("north", "south", "west")[rng.integers(3)],
+            }
+        )
+    return table
+
+
+def animal_model(**settings):
+    """A tree with profiles, fitted to them."""
+    given = {"leaf": "profile", "max_leaves": 4, "search": "greedy", "bins": {"weight": "quantile"}} | settings
+    return LeafSparseTree(**given).fit(animals())

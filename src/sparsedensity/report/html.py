@@ -28,7 +28,7 @@ from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
 NAMED_LEAVES = 5
 """How many of the most common and of the rarest leaves are named."""
 SCRIPTS = ("words.js", "picture.js", "profiles.js", "look_up.js", "page.js")
-SHOWN_SIGNS = 6
+SHOWN_STANDOUTS = 6
 """So many columns of a kind are seen at once, the others on demand."""
 MOST_CARDS = 24
 MOST_HEAT_ROWS = 30
@@ -86,7 +86,7 @@ def _kinds(report: Report) -> dict[str, Any]:
         "kinds": kinds.kinds_of(report),
         "heat": kinds.heat_map(report),
         "legend": [f"under {ends[0]}", *between, f"over {ends[-1]}"],
-        "shown": SHOWN_SIGNS,
+        "shown": SHOWN_STANDOUTS,
         "cards": MOST_CARDS,
         "rows": MOST_HEAT_ROWS,
         "columns": MOST_HEAT_COLUMNS,

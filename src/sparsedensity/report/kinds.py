@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, allowed_values
-from sparsedensity.report.traits import Trait
+from sparsedensity.report.traits import Standout, standouts_of
 from sparsedensity.table import Floats
 
-MOST_SIGNS = 2000
-FEW_SIGNS = 12
+MOST_TOLD = 2000
+FEW_TOLD = 12
 """With many kinds fewer columns of each are told, so that a page stays small, but never fewer than these."""
-MOST_NAMED = 5
-"""Of the values of a column."""
+MOSTLY = 0.5
+"""Beyond this share, what stands out in a column tells more than a condition on it."""
 LEVELS = (0.05, 0.15, 0.3, 0.5)
 """Where one shade of the heat map ends and the next begins."""
-
-
-@dataclass(frozen=True)
-class Sign:
-    """Columns by which a kind is known: the values that tell most, their share in it and in the whole table."""
-
-    columns: tuple[str, ...]
-    """One, or several of which the same can be said."""
-    value: str
-    share: float
-    overall: float
-    detail: str
-    """The values of a single column, those that differ most first."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +27,13 @@ class Kind:
     """A leaf as a kind of record."""
 
     leaf: Leaf
-    signs: tuple[Sign, ...]
-    """The columns with a profile of their own, strongest first."""
+    standouts: tuple[Standout, ...]
+    """What stands out in it, strongest first."""
 
     @property
     def untold(self) -> int:
-        """How many such columns there are beside these."""
-        return len(self.leaf.traits) - sum(len(sign.columns) for sign in self.signs)
+        """How many columns with a profile of their own are not among these."""
+        return len(self.leaf.traits) - sum(len(one.names) for one in self.standouts)
 
 
 @dataclass(frozen=True)
@@ -81,8 +68,8 @@ def kinds_of(report: Report) -> tuple[Kind, ...]:
     """The leaves of a model with profiles, the largest first; none if leaves are even."""
     if report.profiles is None:
         return ()
-    most = max(FEW_SIGNS, MOST_SIGNS // len(report.leaves))
-    return tuple(_kind(leaf, most) for leaf in _largest_first(report))
+    most = max(FEW_TOLD, MOST_TOLD // len(report.leaves))
+    return tuple(Kind(leaf, tuple(standouts_of(leaf.traits[:most]))) for leaf in _largest_first(report))
 
 
 def heat_map(report: Report) -> HeatMap | None:
@@ -105,34 +92,16 @@ def _largest_first(report: Report) -> tuple[Leaf, ...]:
     return tuple(sorted(report.leaves, key=lambda leaf: -leaf.probability))
 
 
-def _kind(leaf: Leaf, most: int) -> Kind:
-    signs: dict[tuple[str, ...], Sign] = {}
-    for trait in leaf.traits[:most]:
-        sign = _sign(trait)
-        said = (sign.value, words.about(sign.share), words.about(sign.overall))
-        if said in signs:
-            sign = replace(sign, columns=(*signs[said].columns, *sign.columns), detail="")
-        signs[said] = sign
-    return Kind(leaf, tuple(signs.values()))
-
-
-def _sign(trait: Trait) -> Sign:
-    most = trait.highlight
-    several = [f"{each.value} {words.about(each.share)}" for each in trait.values[:MOST_NAMED]]
-    more = [f"{len(trait.values) - MOST_NAMED} more values"] if len(trait.values) > MOST_NAMED else []
-    return Sign((trait.name,), most.values, most.share, most.overall, ", ".join([*several, *more]))
-
-
 def _cells(report: Report, profiles: Profiles, leaf: Leaf, distances: Floats) -> dict[int, Cell]:
-    """What tells most about the columns in which a kind differs: its conditions, and the values that stand out."""
-    domain = profiles.domain
-    said = {
-        trait.feature: (trait.highlight.values, words.about(trait.highlight.share), trait.highlight.overall)
-        for trait in leaf.traits
-    }
+    """What tells most about the columns in which a kind differs: what stands out, or a condition if that is more."""
+    domain, said = profiles.domain, dict[int, tuple[str, str, float]]()
     for feature, codes in allowed_values(report.structure, leaf.number):
         overall = float(profiles.leaf.background[domain.span(feature)][list(codes)].sum())
         said[feature] = (f"is {words.some_values(domain[feature], codes)}", "", overall)
+    for trait in leaf.traits:
+        most = trait.highlight
+        if trait.feature not in said or most.share > MOSTLY:
+            said[trait.feature] = (most.values, words.about(most.share), most.overall)
     return {
         feature: Cell(
             values,

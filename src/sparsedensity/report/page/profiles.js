@@ -1,14 +1,16 @@
 // Records of leaves with profiles: each has a density of its own, and values that make it rare.
 const MOST_REASONS = 3;
+const TELLING = 0.1;
 const { profiles } = data;
 const starts = [0];
 for (const { size } of data.features) starts.push(starts[starts.length - 1] + size);
 
 const shareIn = (shares, codes, i) => shares[starts[i] + codes[i]];
+const measureOf = (codes, i) => (profiles.measures ? shareIn(profiles.measures, codes, i) : 1);
 
 // ln P(leaf), and for each column the log of the share of its value there, over the measure of the value.
 const profileLog = (codes, leaf) => codes.reduce(
-  (sum, _, i) => sum + Math.log(shareIn(profiles.inside[leaf], codes, i) / (profiles.measures ? shareIn(profiles.measures, codes, i) : 1)),
+  (sum, _, i) => sum + Math.log(shareIn(profiles.inside[leaf], codes, i) / measureOf(codes, i)),
   profiles.logs[leaf] ?? -Infinity,
 );
 
@@ -27,22 +29,19 @@ const unusualnessAt = (log) => {
   return denser[low] + ((denser[high] - denser[low]) * (logs[low] - log)) / (logs[low] - logs[high]);
 };
 
-// By how much the value of a column is rarer than such values are on average in its leaf, as a log.
-const surprise = (codes, leaf, i) => {
-  const shares = profiles.inside[leaf].slice(starts[i], starts[i + 1]).filter((share) => share > 0);
-  const expected = shares.reduce((sum, share) => sum + share * Math.log(share), 0);
-  return expected - Math.log(shareIn(profiles.inside[leaf], codes, i));
+// How often records with the same other values have the value of a column.
+const shareAmong = (codes, i) => {
+  const log = logOf(codes);
+  const each = codesOf(data.features[i]).map((code) => codes.map((old, j) => (j === i ? code : old)));
+  const sum = each.reduce((total, changed) => total + Math.exp(logOf(changed) - log) * measureOf(changed, i), 0);
+  return measureOf(codes, i) / sum;
 };
 
-// The columns whose values make a record rarest, if they make it at least twice as rare.
-const rareColumns = (codes, leaf) => codes
-  .map((_, i) => ({ i, rarer: surprise(codes, leaf, i) }))
-  .filter(({ rarer }) => rarer > Math.log(2))
-  .sort((a, b) => b.rarer - a.rarer)
+// The values that speak most against a record: rare among records that share all others, and rarer there than overall.
+const reasonsOf = (codes) => codes
+  .map((_, i) => ({ i, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
+  .map((factor) => ({ ...factor, weight: factor.share ** 2 / factor.overall }))
+  .filter(({ weight }) => weight < TELLING)
+  .sort((a, b) => a.weight - b.weight)
   .slice(0, MOST_REASONS)
-  .map(({ i }) => i);
-
-const reasonsOf = (codes, leaf) => rareColumns(codes, leaf).map((i) => {
-  const [here, overall] = [profiles.inside[leaf], profiles.overall].map((shares) => about(shareIn(shares, codes, i)));
-  return `${data.features[i].name} ${wordsOf(data.features[i], codes[i])} is rare in this kind: ${here}, overall ${overall}.`;
-});
+  .map(({ i, share, overall }) => `${data.features[i].name} ${wordsOf(data.features[i], codes[i])}: ${about(share)} with its other values, overall ${about(overall)}`);
