@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sparsedensity.density import EQUALLY_DENSE, Density, records
 from sparsedensity.density.changes import Neighbours, best_changes
+from sparsedensity.density.factors import factors
 from sparsedensity.density.importance import expected_losses, losses_on
 from sparsedensity.density.placed import Placed
 from sparsedensity.domain import Domain, Feature
@@ -185,7 +186,7 @@ def wide_density():
 
 def test_the_order_of_rows_that_are_rarer_than_every_draw_is_kept():
     density, _ = wide_density()
-    logs = density._ranking.logs[-1] - np.array([0.0, 0.5, 1.0, 8.0])
+    logs = density._ranking.logs[-1] - np.array([0.0, 0.5, 1.0, 8.0, 500.0])
     found = density.unusualness_of(logs)
     assert (np.diff(found) > 0).all()
     assert found[-1] < 1
@@ -261,3 +262,22 @@ def test_a_loss_of_a_wide_density_is_estimated_from_draws_and_says_so():
     assert not found.exact
     assert found.by_feature == pytest.approx(drawn.by_feature, abs=0.03)
     assert (found.by_feature > 0).all()
+
+
+@given(models(), st.data())
+def test_a_factor_is_the_share_of_a_value_among_the_records_that_share_all_others(model, data):
+    density, expected = model
+    domain = density.structure.domain
+    row = data.draw(rows_of(domain))
+    mass = {p: d * naive.measure(domain, p) for p, d in expected.items()}
+    (found,) = factors(density, np.array([row], domain.code_type))
+    assert sorted(factor.feature for factor in found) == list(range(len(domain)))
+    for factor in found:
+        alike = [p for p in mass if all(p[f] == row[f] for f in range(len(domain)) if f != factor.feature)]
+        total = math.fsum(mass[p] for p in alike)
+        assert factor.code == row[factor.feature]
+        if total:
+            assert factor.share == pytest.approx(mass[row] / total, abs=1e-9)
+        assert 0 <= factor.share <= 1 + 1e-9
+    ranks = [factor.share**2 / factor.overall for factor in found]
+    assert ranks == sorted(ranks)

@@ -21,6 +21,8 @@ from sparsedensity.table import Codes, Floats
 DRAWS = 20_000
 """Records drawn from a model whose merged density has too many parts to list."""
 
+LOWEST = float(np.finfo(np.float64).min)
+
 
 class Losses(NamedTuple):
     """What the log-likelihood per row loses, by column."""
@@ -59,7 +61,7 @@ def losses_on(density: Density, codes: Codes, weights: Floats, features: Iterabl
             averages = averaged(near, feature)
             with np.errstate(invalid="ignore"):
                 each = np.where(logs == averages, 0.0, logs - averages)
-            losses[feature] += weights[begin : begin + len(each)] @ each
+            losses[feature] += (weights[begin : begin + len(each)] * each).sum()
     return Losses(losses / weights.sum(), exact=True)
 
 
@@ -67,5 +69,8 @@ def averaged(near: Neighbours, feature: int) -> Floats:
     """The log density at some rows, averaged over a column."""
     domain = near.density.structure.domain
     measures = domain.measures[domain.span(feature)]
-    logs: Floats = np.logaddexp.reduce(near.log_densities(feature) + np.log(measures / measures.sum()), axis=1)
-    return logs
+    logs = near.log_densities(feature) + np.log(measures / measures.sum())
+    highest = np.maximum(logs.max(axis=1), LOWEST)
+    with np.errstate(divide="ignore"):
+        sums: Floats = highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1))
+    return sums
