@@ -1,4 +1,4 @@
-"""The page in a real browser: it opens from disk, asks the network for nothing, folds, answers, and obeys the keyboard."""
+"""The page in a real browser: it opens from disk, asks the network for nothing, folds, answers, obeys the keyboard."""
 
 import datetime
 

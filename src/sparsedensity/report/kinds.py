@@ -13,7 +13,7 @@ from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.report.traits import Standout, standouts_of
 from sparsedensity.table import Floats
 
-MOST_TOLD = 2000
+MOST_TOLD = 1000
 FEW_TOLD = 12
 """With many kinds fewer columns of each are told, so that a page stays small, but never fewer than these."""
 MOSTLY = 0.5

@@ -14,6 +14,7 @@ from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
+from sparsedensity.report.explanation import Explanation, Factor
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -31,10 +32,14 @@ MOST_SPECIAL = 1000
 """With many leaves, fewer columns of each, so that the page stays small."""
 MOST_SHARES = 100_000
 """With more pairs of a leaf with a profile and a value, records cannot be looked up: the page would be too large."""
+MOST_REASONS = 3
+TELLING = 0.1
+"""A value makes a record rare if its share squared, among records with the same other values, is so little of its
+share overall."""
 DIGITS = 5
 RANKING_DRAWS = 20_000
 RANKS = 400
-"""How unusual a record is, a page reads from so many log densities and the mass above each."""
+"""How unusual a record is, a page reads from about so many log densities and the mass above each."""
 
 
 def page_data(report: Report) -> str:
@@ -62,6 +67,11 @@ def can_look_up(report: Report) -> bool:
     return leaves <= MOST_LEAVES and (values <= MOST_LEAVES or not isinstance(report.structure, Cells))
 
 
+def reasons(explanation: Explanation) -> list[Factor]:
+    """The values that make a record rare, as far as a page tells them."""
+    return [factor for factor in explanation.factors[:MOST_REASONS] if factor.share**2 < TELLING * factor.overall]
+
+
 def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
     """The density of every record: the logs of the leaves' probabilities, and the shares of values inside."""
     measures = profiles.domain.measures
@@ -71,19 +81,27 @@ def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
         "overall": _short(profiles.leaf.background),
         "measures": None if (measures == 1).all() else measures.tolist(),
         "ranking": _ranking(density),
+        "reasons": {"most": MOST_REASONS, "telling": TELLING},
     }
 
 
 def _ranking(density: Density) -> dict[str, list[float]]:
-    """Log densities of records, the highest first, and the share of the mass that is denser than each."""
+    """Log densities of records, the highest first, and the share of the mass that is denser than each.
+
+    Between two of them a page interpolates: they are close where the mass is, and both sides of a large step are kept.
+    """
     codes, leaves, *_ = density.records(RANKING_DRAWS)
     logs = density.log_densities_at(codes, leaves)
     logs = logs[np.unique(-logs.round(DIGITS), return_index=True)[1]]
-    if len(logs) > RANKS:  # closer together at both ends, where a small share makes a difference
-        places = (1 - np.cos(np.linspace(0, np.pi, RANKS))) / 2 * (len(logs) - 1)
-        logs = logs[np.unique(places.round().astype(np.int64))]
-    denser = density.unusualness_of(logs).round(DIGITS).clip(max=1 - 10.0**-DIGITS)  # a page knows nobody outside
-    return {"logs": logs.round(DIGITS).tolist(), "denser": denser.tolist()}
+    denser = density.unusualness_of(logs)
+    even = np.searchsorted(denser, (1 - np.cos(np.linspace(0, np.pi, RANKS))) / 2)  # closer together at both ends
+    steps = np.flatnonzero(np.diff(denser) > 1 / RANKS)
+    kept = np.unique(np.concatenate([[0, len(logs) - 1], even.clip(max=len(logs) - 1), steps, steps + 1]))
+    below_all = 1 - 10.0**-DIGITS
+    return {
+        "logs": logs[kept].round(DIGITS).tolist(),
+        "denser": denser[kept].round(DIGITS).clip(max=below_all).tolist(),
+    }
 
 
 def _short(shares: Floats) -> list[float]:

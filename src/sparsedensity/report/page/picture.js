@@ -216,7 +216,7 @@ class Picture {
 // What one leaf is called: a kind of records by its name, others by their conditions.
 const headingOf = (number) => {
   const { name, conditions } = data.leaves[number];
-  return `Leaf ${number}: ${name || conditions.join(" and ") || "every record"}`;
+  return name ? `Kind ${number}: ${name}` : `Leaf ${number}: ${conditions.join(" and ") || "every record"}`;
 };
 
 // What one leaf holds: of a kind of records what its card says.

@@ -1,6 +1,4 @@
 // Records of leaves with profiles: each has a density of its own, and values that make it rare.
-const MOST_REASONS = 3;
-const TELLING = 0.1;
 const { profiles } = data;
 const starts = [0];
 for (const { size } of data.features) starts.push(starts[starts.length - 1] + size);
@@ -41,7 +39,7 @@ const shareAmong = (codes, i) => {
 const reasonsOf = (codes) => codes
   .map((_, i) => ({ i, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
   .map((factor) => ({ ...factor, weight: factor.share ** 2 / factor.overall }))
-  .filter(({ weight }) => weight < TELLING)
+  .filter(({ weight }) => weight < profiles.reasons.telling)
   .sort((a, b) => a.weight - b.weight)
-  .slice(0, MOST_REASONS)
+  .slice(0, profiles.reasons.most)
   .map(({ i, share, overall }) => `${data.features[i].name} ${wordsOf(data.features[i], codes[i])}: ${about(share)} with its other values, overall ${about(overall)}`);
