@@ -214,9 +214,7 @@ def _comparison(report: Report, leaves: LeafComparison, outcome: Outcome, wordin
     return Comparison(
         report.title,
         wording,
-        tuple(
-            Difference(text, n, *map(float, row), name) for (text, n, name), row in zip(texts, numbers, strict=False)
-        ),
+        tuple(Difference(*text, *map(float, row)) for text, row in zip(texts, numbers, strict=False)),
         float(leaves.weights.sum()),
         float(leaves.fitted.sum()),
         test,
