@@ -123,8 +123,13 @@ class Density:
     def used_features(self) -> list[int]:
         """The features on which the density depends."""
         if self.profiles is None:
-            return self._parts.used
+            return self.asked_features
         return [feature for feature, size in enumerate(self.structure.domain.sizes) if size > 1]
+
+    @cached_property
+    def asked_features(self) -> list[int]:
+        """The features that decide which leaf a record is in."""
+        return self._parts.used
 
     def averaged(self, feature: int) -> Averaged:
         """How much mass has which log density when the density is averaged over a feature."""

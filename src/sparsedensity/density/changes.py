@@ -55,7 +55,7 @@ class Neighbours:
     codes: Codes
 
     def log_densities(self, feature: int) -> Floats:
-        """The log density of every row (one line each) with every value of a feature."""
+        """The log density of every row (one line each) with every value of a feature, or with any if all are alike."""
         leaves = self._leaves(feature)
         if self._by_leaf is None:
             return self.density.log_densities[leaves]
@@ -66,7 +66,9 @@ class Neighbours:
         return logs
 
     def _leaves(self, feature: int) -> NDArray[np.int64]:
-        """The leaf of every row with every value of a feature."""
+        """The leaf of every row with every value of a feature, or with any if no leaf asks for it."""
+        if feature not in self.density.asked_features:
+            return self.density.leaf_numbers(self.codes)[:, None]
         size = self.density.structure.domain.sizes[feature]
         changed = np.repeat(self.codes, size, axis=0)
         changed[:, feature] = np.resize(np.arange(size), len(changed))

@@ -47,11 +47,10 @@ def _shares(density: Density, profiles: Profiles, codes: Codes, places: NDArray[
     """How often records with the same other values have each value of some rows; in the leaf, if none are expected."""
     domain, leaves = density.structure.domain, density.leaf_numbers(codes)
     shares: Floats = profiles.inside[leaves[:, None], places]
-    split = [feature for feature in range(len(domain)) if not profiles.allowed[:, domain.span(feature)].all()]
     logs = density.log_densities_at(codes, leaves)
     for begin, near in neighbours(density, codes):
         rows = slice(begin, begin + len(near.codes))
-        for feature in split:
+        for feature in density.asked_features:
             measures = domain.measures[domain.span(feature)]
             with np.errstate(invalid="ignore"):
                 times = np.exp(logs[rows] - averaged(near, feature))
