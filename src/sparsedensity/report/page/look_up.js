@@ -69,8 +69,8 @@ const profileAnswer = (codes, number) => {
   const unusualness = unusualnessAt(log);
   const said = `${capital(rarity(unusualness))}. Log density ${log.toFixed(2)}. This kind: ${data.leaves[number].share}.`;
   const reasons = element("ul", undefined, { class: "reasons" });
-  reasons.append(...reasonsOf(codes).map((reason) => element("li", reason)));
-  return [element("p", said), ...meterOf(unusualness), ...(reasons.children.length ? [element("p", "Rare about it:"), reasons] : [])];
+  reasons.append(...factorsOf(codes).map((factor) => element("li", `${factorText(factor)}.`)));
+  return [element("p", said), ...meterOf(unusualness), ...(reasons.children.length ? [reasons] : [])];
 };
 
 const answer = (fields) => {

@@ -35,11 +35,15 @@ const shareAmong = (codes, i) => {
   return measureOf(codes, i) / sum;
 };
 
-// The values that speak most against a record: rare among records that share all others, and rarer there than overall.
-const reasonsOf = (codes) => codes
-  .map((_, i) => ({ i, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
-  .map((factor) => ({ ...factor, weight: factor.share ** 2 / factor.overall }))
-  .filter(({ weight }) => weight < profiles.reasons.telling)
-  .sort((a, b) => a.weight - b.weight)
-  .slice(0, profiles.reasons.most)
-  .map(({ i, share, overall }) => `${data.features[i].name} ${wordsOf(data.features[i], codes[i])}: ${about(share)} with its other values, overall ${about(overall)}`);
+// The values that make a record rare: rare among records that share all others, and rarer there than overall.
+const factorsOf = (codes) => codes
+  .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
+  .sort((a, b) => a.share ** 2 / a.overall - b.share ** 2 / b.overall)
+  .filter(({ share, overall }) => overall >= profiles.notable * share)
+  .slice(0, profiles.factors);
+
+const factorText = ({ feature, code, share, overall }) => {
+  const value = `${feature.name} ${wordsOf(feature, code)}`;
+  if (share === 0) return `${value} is not expected among records like it (overall ${about(overall)})`;
+  return `${value} is rare among records like it: ${about(share)}, overall ${about(overall)}; it makes the record ${sayable(overall / share)} times rarer`;
+};
