@@ -36,7 +36,7 @@ def text_of(page):
         "This column is spread alike in every kind, as in the whole table: zoo.",
         "Largest kind, 49.3 % of all records (49.1 % expected): cover fur",
         "The kinds differ most in cover, weight and birth", "Look up a record", "The most unusual records",
-        "with its other values, overall", "How many leaves are enough?", "Independent columns", "Kind of record",
+        "Among records like it,", "How many leaves are enough?", "Independent columns", "Kind of record",
     ],
 )  # fmt: skip
 def test_the_page_tells_what_the_kinds_of_records_are(page, phrase):

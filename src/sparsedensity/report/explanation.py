@@ -128,10 +128,14 @@ class Explanation:
         return " and ".join(self.path) or "every record", f"leaf {self.leaf}"
 
     @property
+    def rare(self) -> list[Factor]:
+        """The values that make it rare, as far as they are spoken of."""
+        return [factor for factor in self.factors if factor.times >= NOTABLE][:MOST_FACTORS]
+
+    @property
     def remarks(self) -> list[str]:
         """The values that make it rare, the strongest first, and the change that would make it most ordinary."""
-        rare = [factor for factor in self.factors if factor.times >= NOTABLE][:MOST_FACTORS]
-        sentences = [factor.likewise if i else str(factor) for i, factor in enumerate(rare)]
+        sentences = [factor.likewise if i else str(factor) for i, factor in enumerate(self.rare)]
         return [*sentences, *([] if self.change is None else [str(self.change)])]
 
     @property

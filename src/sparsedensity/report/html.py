@@ -20,7 +20,7 @@ from sparsedensity.report.axes import power_of_ten
 from sparsedensity.report.importance import importance_of
 from sparsedensity.report.made import made_with
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.report.page_data import can_look_up, page_data, reasons
+from sparsedensity.report.page_data import can_look_up, page_data
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.standing import Score, standing
 from sparsedensity.report.style import DARK, LIGHT, NARROW, Style
@@ -104,7 +104,7 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
     environment.filters |= {"observed": words.observed, "rarity": words.rarity, "finite": _finite, "ratio": _ratio}
     environment.filters |= {"of_all_records": words.of_all_records, "printable": words.printable}
-    environment.filters |= {"about": words.about, "reasons": reasons, "enumerated": words.enumerated, **filters}
+    environment.filters |= {"about": words.about, "enumerated": words.enumerated, **filters}
     script = "".join(map(_read, SCRIPTS))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(

@@ -14,7 +14,7 @@ from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
-from sparsedensity.report.explanation import Explanation, Factor
+from sparsedensity.report.explanation import MOST_FACTORS, NOTABLE
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -32,10 +32,6 @@ MOST_SPECIAL = 1000
 """With many leaves, fewer columns of each, so that the page stays small."""
 MOST_SHARES = 100_000
 """With more pairs of a leaf with a profile and a value, records cannot be looked up: the page would be too large."""
-MOST_REASONS = 3
-TELLING = 0.1
-"""A value makes a record rare if its share squared, among records with the same other values, is so little of its
-share overall."""
 DIGITS = 5
 RANKING_DRAWS = 20_000
 RANKS = 400
@@ -67,11 +63,6 @@ def can_look_up(report: Report) -> bool:
     return leaves <= MOST_LEAVES and (values <= MOST_LEAVES or not isinstance(report.structure, Cells))
 
 
-def reasons(explanation: Explanation) -> list[Factor]:
-    """The values that make a record rare, as far as a page tells them."""
-    return [factor for factor in explanation.factors[:MOST_REASONS] if factor.share**2 < TELLING * factor.overall]
-
-
 def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
     """The density of every record: the logs of the leaves' probabilities, and the shares of values inside."""
     measures = profiles.domain.measures
@@ -81,7 +72,8 @@ def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
         "overall": _short(profiles.leaf.background),
         "measures": None if (measures == 1).all() else measures.tolist(),
         "ranking": _ranking(density),
-        "reasons": {"most": MOST_REASONS, "telling": TELLING},
+        "notable": NOTABLE,
+        "factors": MOST_FACTORS,
     }
 
 
@@ -178,7 +170,8 @@ def _feature(report: Report, i: int, start: int) -> dict[str, Any]:
     field: dict[str, Any] = {"name": words.printable(feature.name), "missing": feature.missing, "size": feature.size}
     field |= {"start": start, "used": bool(report.density.used[i])}
     if feature.kind == "continuous" and len(feature.known) > 0:
-        return field | {"edges": feature.edges.tolist(), "integer": feature.integer}
+        labels = [words.one_value(feature, value) for value in feature.values]
+        return field | {"edges": feature.edges.tolist(), "integer": feature.integer, "labels": labels}
     groups: dict[Hashable, list[int]] = {}
     for code in range(feature.size):
         grouped = feature.size > MOST_CHOICES and report.profiles is None

@@ -28,10 +28,7 @@ const codeOf = (feature, field) => {
 
 const wordsOf = (feature, code) => {
   if (code === feature.missing) return "missing";
-  if (feature.choices) return feature.choices.find(([first]) => first === code)[1];
-  const { edges, integer } = feature;
-  const short = (x) => String(Number(x.toPrecision(6)));
-  return `${short(edges[code])} to ${short(edges[code + 1] - (integer ? 1 : 0))}`;
+  return feature.choices ? feature.choices.find(([first]) => first === code)[1] : feature.labels[code];
 };
 
 const codesOf = (feature) => (feature.choices ? feature.choices.map(([code]) => code) : [...Array(feature.size).keys()]);
@@ -69,7 +66,7 @@ const profileAnswer = (codes, number) => {
   const unusualness = unusualnessAt(log);
   const said = `${capital(rarity(unusualness))}. Log density ${log.toFixed(2)}. This kind: ${data.leaves[number].share}.`;
   const reasons = element("ul", undefined, { class: "reasons" });
-  reasons.append(...factorsOf(codes).map((factor) => element("li", `${factorText(factor)}.`)));
+  reasons.append(...factorsOf(codes).map(factorText).map((text) => element("li", text)));
   return [element("p", said), ...meterOf(unusualness), ...(reasons.children.length ? [reasons] : [])];
 };
 

@@ -42,8 +42,10 @@ const factorsOf = (codes) => codes
   .filter(({ share, overall }) => overall >= profiles.notable * share)
   .slice(0, profiles.factors);
 
-const factorText = ({ feature, code, share, overall }) => {
+const factorText = ({ feature, code, share, overall }, i) => {
   const value = `${feature.name} ${wordsOf(feature, code)}`;
-  if (share === 0) return `${value} is not expected among records like it (overall ${about(overall)})`;
-  return `${value} is rare among records like it: ${about(share)}, overall ${about(overall)}; it makes the record ${sayable(overall / share)} times rarer`;
+  if (share === 0) return `Among records like it, ${value} is not expected; overall ${about(overall)} have it.`;
+  const shares = `${about(share)}, overall ${about(overall)}`;
+  const times = `${sayable(Number((overall / share).toPrecision(2)))} times rarer`;
+  return i ? `So is ${value}: ${shares}; ${times}.` : `Among records like it, ${value} is rare: ${shares}; it makes the record ${times}.`;
 };
