@@ -107,6 +107,13 @@ def test_without_a_table_the_form_begins_with_the_densest_record(model):
     assert density.log_densities_at(start, density.leaf_numbers(start))[0] >= highest
 
 
+def test_of_many_columns_the_form_asks_first_for_those_in_which_the_kinds_differ_most(model, monkeypatch):
+    monkeypatch.setattr(page_data, "MOST_FIELDS", 3)
+    features = json.loads(_data(model.to_html()))["features"]
+    first = [name for name, _ in heat_map(model.report()).rows[:3]]
+    assert sorted(feature["name"] for feature in features if feature["first"]) == sorted(first)
+
+
 def test_a_look_up_that_would_be_too_large_is_left_out_in_one_sentence(model, page, monkeypatch):
     sentence = "Records cannot be looked up on this page: what that takes would make it too large."
     assert sentence not in page

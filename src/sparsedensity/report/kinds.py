@@ -79,13 +79,19 @@ def heat_map(report: Report) -> HeatMap | None:
         return None
     names, leaves = report.structure.domain.names, _largest_first(report)
     distances = _distances(profiles)
-    mean = np.array([leaf.probability for leaf in report.leaves]) @ distances
     cells = [_cells(report, profiles, leaf, distances[leaf.number]) for leaf in leaves]
-    told = [feature for feature in np.argsort(-mean, kind="stable").tolist() if any(feature in some for some in cells)]
+    told = [feature for feature in by_difference(report) if any(feature in some for some in cells)]
     rows = [(words.printable(names[f]), tuple(some.get(f, ALIKE) for some in cells)) for f in told]
     alike = [words.printable(name) for feature, name in enumerate(names) if feature not in told]
     extreme = max(report.leaves, key=lambda leaf: float(distances[leaf.number].sum()))
     return HeatMap(leaves, tuple(rows), tuple(alike), extreme)
+
+
+def by_difference(report: Report) -> list[int]:
+    """The columns of a model with profiles, those first in which its kinds differ most from the whole table."""
+    assert report.profiles is not None
+    mean = np.array([leaf.probability for leaf in report.leaves]) @ _distances(report.profiles)
+    return [int(feature) for feature in np.argsort(-mean, kind="stable")]
 
 
 def _largest_first(report: Report) -> tuple[Leaf, ...]:

@@ -15,6 +15,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.explanation import MOST_FACTORS, NOTABLE
+from sparsedensity.report.kinds import by_difference
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
@@ -30,6 +31,7 @@ SPECIAL_VALUES = 5
 """Of a leaf, the columns that differ most from all records are shown, with their most frequent values."""
 MOST_SPECIAL = 1000
 """With many leaves, fewer columns of each, so that the page stays small."""
+MOST_FIELDS = 24
 MOST_SHARES = 100_000
 """With more pairs of a leaf with a profile and a value, records cannot be looked up: the page would be too large."""
 DIGITS = 5
@@ -46,7 +48,9 @@ def page_data(report: Report) -> str:
     if len(report.leaves) <= MOST_LEAVES:
         data["leaves"] = _leaves(report)
         if can_look_up(report):
-            data["features"] = [_feature(report, i, code) for i, code in enumerate(_commonest(report))]
+            asked = _asked_first(report)
+            every = enumerate(_commonest(report))
+            data["features"] = [_feature(report, i, code) | {"first": i in asked} for i, code in every]
             data["structure"] = _structure(structure)
             data["profiles"] = None if report.profiles is None else _profiles(report.density, report.profiles)
         if report.profiles is None and report.evidence is not None and report.evidence.weights is not None:
@@ -61,6 +65,13 @@ def can_look_up(report: Report) -> bool:
     if report.profiles is not None:
         return leaves * values <= MOST_SHARES
     return leaves <= MOST_LEAVES and (values <= MOST_LEAVES or not isinstance(report.structure, Cells))
+
+
+def _asked_first(report: Report) -> set[int]:
+    """The columns that a form asks for at once: those in use and, if leaves have profiles, only what matters most."""
+    if report.profiles is not None:
+        return set(by_difference(report)[:MOST_FIELDS])
+    return set(np.flatnonzero(report.density.used).tolist())
 
 
 def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:

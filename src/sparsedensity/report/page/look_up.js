@@ -201,16 +201,16 @@ const buildForm = () => {
   if (!data.structure) return;
   const form = document.getElementById("form");
   const fields = data.features.map(fieldOf);
-  const [used, others] = [element("div", undefined, { class: "fields" }), element("div", undefined, { class: "fields" })];
+  const [first, others] = [element("div", undefined, { class: "fields" }), element("div", undefined, { class: "fields" })];
   data.features.forEach((feature, i) => {
     const label = element("label");
     label.append(element("span", feature.name), fields[i]);
-    (feature.used ? used : others).append(label);
+    (feature.first ? first : others).append(label);
   });
   const more = element("details");
   const number = others.children.length;
-  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which the model does not look at`), others);
-  form.prepend(used, ...(number ? [more] : []));
+  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which ${profiles ? "matter less" : "the model does not look at"}`), others);
+  form.prepend(first, ...(number ? [more] : []));
   const row = document.getElementById("row");
   row.addEventListener("input", () => paste(row.value, fields));
   form.addEventListener("input", (event) => {
