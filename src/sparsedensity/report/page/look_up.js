@@ -209,7 +209,7 @@ const buildForm = () => {
   });
   const more = element("details");
   const number = others.children.length;
-  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which ${profiles ? "matter less" : "the model does not look at"}`), others);
+  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which ${profiles ? `matter${number > 1 ? "" : "s"} less` : "the model does not look at"}`), others);
   form.prepend(first, ...(number ? [more] : []));
   const row = document.getElementById("row");
   row.addEventListener("input", () => paste(row.value, fields));
