@@ -98,12 +98,13 @@ class Drawing:
 
     @property
     def legend(self) -> Iterator[Shape]:
-        """What the colours mean, below the last row."""
-        low, high = self.picture.scale
+        """What the bars beside the leaves or the colours mean, below the last row."""
         y, font = self.bottom + 18, self.style.font - 1
-        if self.picture.kinds:
+        if self._kinds and not self.style.foldable:
             yield from kind_shapes.legend(MARGIN, y, font)
+        if self.picture.scale is None:
             return
+        low, high = self.picture.scale
         x = MARGIN + text_width(low, font) + 8
         yield Text(MARGIN, y, low, "soft", size=font)
         for n in range(SHADES):

@@ -91,10 +91,10 @@ class Picture:
     form: Form
     spots: tuple[Spot, ...]
     columns: tuple[NumberColumn, ...]
-    scale: tuple[str, str] = ("rare kind of record", "common kind of record")
-    """What the two ends of the colours mean."""
+    scale: tuple[str, str] | None = ("rare kind of record", "common kind of record")
+    """What the two ends of the colours mean; ``None`` if there is one colour only."""
     kinds: bool = False
-    """Whether leaves are shown by what stands out in them; then colours mean nothing."""
+    """Whether leaves are shown by their names and by what stands out in them."""
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -162,7 +162,8 @@ def picture_of(report: Report, most_rows: int | None = None) -> Picture:
         spot = replace(spot, shade=shade(part.log_density), cells=cells_of(part))
         return spot if spot.leaf is None else named(spot, report.leaves[spot.leaf])
 
-    return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)), kinds=kinds)
+    scale = None if kinds else bare.scale
+    return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)), scale=scale, kinds=kinds)
 
 
 def named(spot: Spot, leaf: Leaf) -> Spot:
