@@ -1,158 +1,185 @@
-"""Leaves with profiles on the page: kinds of records, where they differ, and what a look-up needs."""
+"""Models whose leaves have profiles, in text and pictures: what stands out in each kind of record."""
 
-import json
+import itertools
 import re
+from xml.etree import ElementTree
 
 import numpy as np
-import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sparsedensity import LeafSparseTree
-from sparsedensity.report import html, page_data, words
-from sparsedensity.report.kinds import LEVELS, heat_map, kinds_of
-from tests.report.models import HOSTILE, animal_model, animals, hostile_rows
-from tests.report.test_page import _data, read
-
-
-@pytest.fixture(scope="module")
-def model():
-    return animal_model()
-
-
-@pytest.fixture(scope="module")
-def page(model):
-    return model.to_html(None, animals(), cv=3, source="animals")
+from sparsedensity.domain import Domain, Feature
+from sparsedensity.report import graphviz, latex, mermaid, plot, svg, text
+from sparsedensity.report.layout import Drawing
+from sparsedensity.report.picture import picture_of
+from sparsedensity.report.shapes import Box, Stroke, Text
+from sparsedensity.report.style import NARROW, Style, text_width
+from sparsedensity.report.traits import standouts_of
+from sparsedensity.structures import Tree
+from tests.report.models import HOSTILE, kinds_report, profile_report
+from tests.strategies import data_in, domains, trees
 
 
-def text_of(page):
-    return " ".join("".join(read(page).text).split())
+@st.composite
+def kinds(draw):
+    """The report of a small tree with profiles."""
+    domain = draw(domains())
+    rows, weights = zip(*draw(data_in(domain)), strict=True)
+    return profile_report(draw(trees(domain)), rows, weights, pseudocount=0.5)
 
 
-@pytest.mark.parametrize(
-    "phrase",
-    [
-        "4 kinds of records", "Where the kinds differ", "49 % of all records", "cover is fur",
-        "birth: live over 99 %, overall 54 %", "legs: 4 75 %, overall 46 %",
-        "This column is spread alike in every kind, as in the whole table: zoo.",
-        "Largest kind, 49.3 % of all records (49.1 % expected): cover fur",
-        "The kinds differ most in cover, weight and birth", "Look up a record", "The most unusual records",
-        "Among records like it,", "How many leaves are enough?", "Independent columns", "Kind of record",
-    ],
-)  # fmt: skip
-def test_the_page_tells_what_the_kinds_of_records_are(page, phrase):
-    assert phrase in text_of(page)
+def hostile_kinds():
+    """Kinds whose columns and values try to break out of wherever they are shown."""
+    domain = Domain((Feature.nominal("[b]*<i>", HOSTILE[:9]), Feature.nominal('"\\$x_1 %s', HOSTILE[:9])))
+    rows = [(i % 9, 0 if i % 9 < 5 else i % 9) for i in range(400)]
+    return profile_report(Tree.leaf(domain).split(0, 0, [{0, 1, 2}, {3, 4}, {5, 6, 7, 8}]), rows)
 
 
-@pytest.mark.parametrize(
-    "phrase", ["The largest and the rarest groups", "Within a leaf the model treats all", "Volume"]
-)
-def test_what_is_true_of_even_leaves_alone_is_not_said_of_kinds(page, phrase):
-    assert phrase not in text_of(page)
+def runs_in(feature, codes):
+    """Every run of neighbours among the allowed values of an ordered feature, and missing."""
+    known = [code for code in codes if code != feature.missing]
+    runs = [known[a:b] for a, b in itertools.combinations(range(len(known) + 1), 2)]
+    return [run for run in runs if run[-1] - run[0] == len(run) - 1] + [[c] for c in codes if c == feature.missing]
 
 
-def test_even_leaves_are_no_kinds(titanic, people):
-    assert kinds_of(titanic.report()) == ()
-    assert heat_map(titanic.report()) is None
-    assert 'class="kind"' not in titanic.to_html(None, people, cv=None)
+@given(kinds())
+def test_what_stands_out_is_the_value_or_run_most_in_excess(report):
+    domain, profiles = report.structure.domain, report.profiles
+    for leaf in report.leaves:
+        for trait in leaf.traits:
+            span, feature = domain.span(trait.feature), domain[trait.feature]
+            excess = profiles.inside[leaf.number, span] - profiles.background[leaf.number, span]
+            allowed = sorted(value.code for value in trait.values)
+            choices = runs_in(feature, allowed) if feature.ordered else [[code] for code in allowed]
+            codes = list(trait.highlight.codes)
+            assert codes in choices
+            assert excess[codes].sum() == pytest.approx(max(excess[choice].sum() for choice in choices))
+            assert trait.highlight.share == pytest.approx(profiles.inside[leaf.number, span][codes].sum())
+            assert trait.highlight.overall == pytest.approx(profiles.leaf.background[span][codes].sum())
 
 
-def test_kinds_come_largest_first_and_every_column_with_a_profile_is_told_once(model):
-    kinds = kinds_of(model.report())
-    shares = [kind.leaf.share for kind in kinds]
-    assert shares == sorted(shares, reverse=True)
-    for kind in kinds:
-        told = [name for one in kind.standouts for name in one.names]
-        assert sorted(told) == sorted(trait.name for trait in kind.leaf.traits)
-        assert kind.untold == 0
+@given(kinds())
+def test_every_column_with_a_profile_is_among_what_stands_out_once(report):
+    for leaf in report.leaves:
+        names = [name for one in standouts_of(leaf.traits) for name in one.names]
+        assert sorted(names) == sorted(trait.name for trait in leaf.traits)
 
 
-def test_the_heat_map_shades_by_the_share_of_records_that_differ(model):
-    report, domain = model.report(), model.domain_
-    heat = heat_map(report)
-    assert [leaf.number for leaf in heat.leaves] == [kind.leaf.number for kind in kinds_of(report)]
-    covers = np.array([row["cover"] for row in animals()])
-    overall = [np.mean(covers == value) for value in domain["cover"].values]
-    for leaf, cell in zip(heat.leaves, dict(heat.rows)["cover"], strict=True):
-        distance = np.abs(model.density_.profiles.inside[leaf.number, domain.span(0)] - overall).sum() / 2
-        assert cell.level == sum(distance > level for level in LEVELS)
-        assert cell.detail.endswith(f"{words.about(distance)} of the kind differ")
+@given(kinds(), st.sampled_from([60, 80, 120]))
+def test_the_text_keeps_its_width_and_tells_every_kind(report, width):
+    lines = text.render(report, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert {line.split(" ")[0] for line in lines if re.match(r"\d+ +\S", line)} == {
+        str(leaf.number) for leaf in report.leaves
+    }
 
 
-def test_the_heat_map_says_what_stands_out_or_the_condition_if_that_tells_more(model):
-    heat = heat_map(model.report())
-    said = {name: [" ".join([cell.value, cell.share]).strip() for cell in cells] for name, cells in heat.rows}
-    assert said["cover"] == ["is fur", "feathers 96 %", "scales 96 %", "none 76 %"]
-    assert said["birth"] == ["live over 99 %", "is eggs", "eggs 74 %", "is live"]
-    assert said["weight"][3] == "as overall"
-    assert heat.alike == ("zoo",)
+def test_the_table_of_kinds_has_no_density():
+    shown = text.render(kinds_report(), width=120)
+    assert "expected" in shown
+    assert "density" not in shown
+    assert "volume" not in shown
 
 
-def test_the_page_holds_what_every_record_is_worth(model, page):
-    profiles = json.loads(_data(page))["profiles"]
-    assert profiles["inside"] == [pytest.approx(shares, rel=1e-4) for shares in model.density_.profiles.inside.tolist()]
-    assert profiles["logs"] == pytest.approx(model.density_.log_probabilities.tolist())
-    assert profiles["measures"] == pytest.approx(model.domain_.measures.tolist())
-    ranking, rows = profiles["ranking"], animals()
-    read_off = np.interp(-model.score_samples(rows), -np.array(ranking["logs"]), ranking["denser"])
-    assert read_off == pytest.approx(model.unusualness(rows), abs=0.005)
-    assert len(ranking["logs"]) < 3 * page_data.RANKS
+def test_of_many_kinds_the_largest_are_told():
+    domain = Domain((Feature.nominal("x", tuple(f"v{i}" for i in range(30))), Feature.nominal("y", "ab")))
+    tree = Tree.leaf(domain).split(0, 0, [{i} for i in range(30)])
+    shown = text.render(profile_report(tree, [(i, i % 2) for i in range(30) for _ in range(i + 1)]), width=80)
+    assert "And 10 smaller leaves." in shown
+    assert "29  v29" not in shown.split("Kinds of records")[0]
+    assert "\n29  x v29" in shown or "\n29  v29" in shown
+    assert "\n9   " not in shown
 
 
-def test_without_a_table_the_form_begins_with_the_densest_record(model):
-    features = json.loads(_data(model.to_html()))["features"]
-    start = np.array([[feature["start"] for feature in features]], np.uint8)
-    density = model.density_
-    drawn = density.draw(2000, np.random.default_rng(0))
-    highest = density.log_densities_at(drawn, density.leaf_numbers(drawn)).max()
-    assert density.log_densities_at(start, density.leaf_numbers(start))[0] >= highest
+def test_a_kind_like_the_whole_table_says_so():
+    domain = Domain((Feature.nominal("x", "ab"), Feature.nominal("y", "ab")))
+    tree = Tree.leaf(domain).split(0, 0, [{0}, {1}])
+    rows = [(x, y) for x in (0, 1) for y in (0, 1)] * 20
+    assert text.render(profile_report(tree, rows)).count("like the whole table in all other columns") == 2
 
 
-def test_of_many_columns_the_form_asks_first_for_those_in_which_the_kinds_differ_most(model, monkeypatch):
-    monkeypatch.setattr(page_data, "MOST_FIELDS", 3)
-    features = json.loads(_data(model.to_html()))["features"]
-    first = [name for name, _ in heat_map(model.report()).rows[:3]]
-    assert sorted(feature["name"] for feature in features if feature["first"]) == sorted(first)
+def test_hostile_labels_are_shown_as_text():
+    report = hostile_kinds()
+    assert text.render(report, width=80).replace("\n", "").replace("\u200d", "").isprintable()
+    assert max(map(len, text.render(report, width=80).splitlines())) <= 80
+    root = ElementTree.fromstring(svg.render(report))
+    assert not [tag for tag in root.iter() if tag.tag.endswith(("script", "}i"))]
+    for line in mermaid.render(report).replace("<br/>", "").splitlines()[1:]:
+        assert line.count('"') in (0, 2)
+        assert "<" not in line
+    assert '"' not in re.sub(r'"(?:[^"\\]|\\.)*"', "", graphviz.render(report))
+    source = latex.render(report)
+    assert r"\\[" not in source
+    assert r"\\*" not in source
 
 
-def test_a_look_up_that_would_be_too_large_is_left_out_in_one_sentence(model, page, monkeypatch):
-    sentence = "Records cannot be looked up on this page: what that takes would make it too large."
-    assert sentence not in page
-    monkeypatch.setattr(page_data, "MOST_SHARES", 10)
-    small = model.to_html()
-    assert sentence in small
-    assert json.loads(_data(small))["profiles"] is None
+@given(kinds())
+def test_bars_end_at_their_shares_and_stay_on_the_paper(report):
+    drawing = Drawing(picture_of(report))
+    assert ElementTree.fromstring(svg.render(report)) is not None
+    for group in drawing.groups:
+        shapes = [shape for shape in group.row if isinstance(shape, Box) and shape.column is None]
+        shown = drawing.picture.spots[group.spot].standouts[:3] if group.row else ()
+        for track, bar, one in zip(shapes[::2], shapes[1::2], shown, strict=True):
+            assert bar.width / track.width == pytest.approx(one.highlight.share)
+            assert track.x + track.width <= drawing.width
+        for shape in group.row:
+            if isinstance(shape, Text):
+                assert abs(shape.y) <= drawing.row / 2
+                assert shape.x + (text_width(shape.text, shape.size) if shape.anchor == "start" else 0) <= drawing.width
 
 
-def test_many_kinds_of_many_columns_stay_below_a_megabyte():
-    rng = np.random.default_rng(0)
-    hidden = rng.integers(0, 40, 4000)
-    frame = pl.DataFrame(
-        {f"column {i}": (rng.integers(0, 6, 40)[hidden] + (rng.random(4000) < 0.1)) for i in range(60)}
+@given(kinds(), st.booleans())
+def test_rows_of_kinds_do_not_meet(report, foldable):
+    drawing = Drawing(picture_of(report), Style(foldable=foldable, indented=True))
+    ends = sorted(
+        (group.y - drawing.row / 2, group.y + drawing.row / 2)
+        for group in drawing.groups
+        if drawing.picture.is_row(group.spot)
     )
-    model = LeafSparseTree(leaf="profile", max_leaves=40, search="greedy", kinds="nominal").fit(frame)
-    assert model.n_leaves_ > 25
-    page = model.to_html(None, frame, cv=None)
-    assert len(page.encode()) < 1_000_000
-    assert page.count('class="kind"') == model.n_leaves_
-    assert "Show the other" in page
+    assert all(after[0] >= before[1] - 1e-9 for before, after in itertools.pairwise(ends))
+    assert ends[-1][1] == pytest.approx(drawing.bottom)
 
 
-def test_one_kind_is_a_page_too():
-    text = text_of(animal_model(max_leaves=1).to_html(None, animals(), cv=None))
-    assert "1 kind of records" in text
-    assert "Every other column follows all records." in text
-    assert "Where the kinds differ" not in text
+def test_a_deep_tree_of_kinds_spends_no_room_on_branches():
+    domain = Domain(tuple(Feature.nominal(f"x{i}", "ab") for i in range(9)))
+    tree = Tree.leaf(domain)
+    for feature in range(8):
+        tree = tree.split(2 * feature, feature, [{0}, {1}])
+    rows = np.random.default_rng(1).integers(0, 2, (600, 9))
+    rows[:, 8] = rows[:, 0]
+    drawing = Drawing(picture_of(profile_report(tree, rows)))
+    assert drawing.deep
+    leaves, branches = tree.n_leaves, len(drawing.groups) - tree.n_leaves
+    assert drawing.bottom - drawing.top == pytest.approx(leaves * drawing.row + branches * drawing.style.row)
 
 
-def test_hostile_labels_stay_text_in_kinds():
-    model = LeafSparseTree(leaf="profile", prior="paper", search="greedy").fit(hostile_rows())
-    page = model.to_html(None, hostile_rows(), cv=None, source=HOSTILE[0])
-    reader = read(page)
-    assert model.n_leaves_ > 1
-    assert reader.tags.count("script") == 2
-    assert "<script>alert(2)</script>" in "".join(reader.text)
-    assert not re.search("[\x1b\u202e]", page)
+def test_a_page_that_folds_its_rows_gets_names_only_and_a_phone_neither():
+    picture = picture_of(kinds_report())
+    folded = svg.render_picture(picture, Style(foldable=True))
+    assert "odor almond" in re.sub("<title>.*?</title>", "", folded, flags=re.DOTALL)
+    assert "ring type" not in re.sub("<title>.*?</title>", "", folded, flags=re.DOTALL)
+    phone = svg.render_picture(picture.narrow(), NARROW)
+    assert "kind of record" not in phone
 
 
-def test_a_report_without_numbers_of_a_table_has_kinds(model):
-    assert text_of(html.render(model.report())).count("of all records") >= 4
+def test_a_tooltip_tells_the_name_and_what_stands_out():
+    titles = re.findall("<title>(.*?)</title>", svg.render(kinds_report()), flags=re.DOTALL)
+    told = next(title for title in titles if "leaf 0" in title).split("\n")
+    assert told[:2] == ["odor is almond", "leaf 0: odor almond"]
+    assert "ring type pendant: 79 % (overall 29 %)" in told
+
+
+def test_the_legend_tells_what_bars_and_marks_mean():
+    drawing = Drawing(picture_of(kinds_report()))
+    assert [shape.text for shape in drawing.legend if isinstance(shape, Text)] == [
+        "share in this kind",
+        "share of all records",
+    ]
+    assert sum(isinstance(shape, Stroke) for shape in drawing.legend) == 1
+
+
+def test_matplotlib_draws_the_names():
+    texts = [each.get_text() for each in plot.render(kinds_report()).texts]
+    assert {"odor almond", "odor none, not woods", "cap colour (+1)"} <= set(texts)

@@ -98,11 +98,11 @@ class Drawing:
 
     @property
     def legend(self) -> Iterator[Shape]:
-        """What the colours mean, below the last row, or the bars of kinds; nothing if there are neither."""
+        """What the bars beside the leaves or the colours mean, below the last row."""
         y, font = self.bottom + 18, self.style.font - 1
+        if self._kinds and not self.style.foldable:
+            yield from kind_shapes.legend(MARGIN, y, font)
         if self.picture.scale is None:
-            if not self.style.foldable:
-                yield from kind_shapes.legend(MARGIN, y, font)
             return
         low, high = self.picture.scale
         x = MARGIN + text_width(low, font) + 8

@@ -92,9 +92,9 @@ class Picture:
     spots: tuple[Spot, ...]
     columns: tuple[NumberColumn, ...]
     scale: tuple[str, str] | None = ("rare kind of record", "common kind of record")
-    """What the two ends of the colours mean, if they mean anything."""
+    """What the two ends of the colours mean; ``None`` if there is one colour only."""
     kinds: bool = False
-    """Whether leaves are shown by what stands out in them."""
+    """Whether leaves are shown by their names and by what stands out in them."""
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
