@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Feature, Value
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
@@ -21,6 +20,9 @@ from sparsedensity.report.traits import Trait, traits_of
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 
 @dataclass(frozen=True)
