@@ -78,7 +78,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
     unknown
         A value outside the domain of a column that some leaf uses has density 0 (``"zero"``), goes to the outermost
-        bin if it is a number or a date (``"nearest"``) or is an error (``"error"``). In other columns it is ignored.
+        bin if it is a number or a date (``"nearest"``) or is an error (``"error"``). In other columns it is ignored;
+        leaves with profiles use every column.
     n_jobs
         Threads for searching and scoring; -1 for all cores.
     progress
@@ -267,7 +268,9 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         Merged means that the density is averaged over the column, by measure: every record gets the mean density of
         the records that differ from it in this column alone. Without rows the loss is that of the records which the
         model expects (never below 0, and 0 for a column that no leaf uses); with rows, best those that the model has
-        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count.
+        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count. What is
+        too much to add up, as with profiles and more than 100,000 possible records, comes from 20,000 records drawn
+        from the model, and ``exact`` is then False.
 
         >>> from sparsedensity import GreedyTree, datasets
         >>> print(GreedyTree().fit(datasets.load("titanic")).importance())
@@ -280,7 +283,11 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return answers.importance(self, X, sample_weight)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
+        """For every row the path in words, how unusual it is, and which single change would make it most ordinary.
+
+        With profiles, ``factors`` lists its values, those that speak most against it first: how often records that
+        share all its other values have it, and how often all records do.
+        """
         check_is_fitted(self)
         source = answers.open_rows(self, X)
         return explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")

@@ -50,11 +50,11 @@ class Leaf:
     """The share of records that the model expects in it."""
     log_volume: float
     density: float
-    """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
+    """Probability over volume, the mean over the leaf (at every point, if it is even); infinite if beyond a float."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
     """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
     unusualness: float = 0.0
-    """The share of the model's mass that is denser than this leaf."""
+    """The share of the model's mass that is denser than this leaf; if it has a profile, the mean over its records."""
     share: float = 0.0
     """The share of the training rows in it."""
     besides: str = ""
