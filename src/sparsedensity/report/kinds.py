@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.report.traits import Standout, standouts_of
 from sparsedensity.table import Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 MOST_TOLD = 1000
 FEW_TOLD = 12

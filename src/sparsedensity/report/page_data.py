@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.explanation import MOST_FACTORS, NOTABLE
 from sparsedensity.report.kinds import by_difference
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 MOST_CHOICES = 200
 """A column with more values offers one choice for all values that the model treats alike."""
