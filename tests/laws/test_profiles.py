@@ -238,4 +238,6 @@ def test_a_fitted_model_has_the_plain_density_and_empirical_ones_change_the_leav
         plain = naive_profiles.density_of(tree, rows, probabilities, model)
         found = at_every_point(fitted.density_)
         assert {point: math.exp(log) for point, log in found.items()} == close(plain)
+        codes = [tuple(tree.domain[i].code(value) for i, value in enumerate(row)) for row in people.rows()]
+        assert fitted.score_samples(people) == close([math.log(plain[row]) for row in codes])
     assert shares.n_leaves_ == means.n_leaves_ > 1
