@@ -87,13 +87,32 @@ def leaf_volumes(structure):
     return [math.fsum(measures) for measures in held]
 
 
+def leaf_rows(structure, data):
+    """The rows in every leaf."""
+    leaf_of = router(structure)
+    held: list[list[tuple]] = [[] for _ in range(n_leaves(structure))]
+    for row, weight in data:
+        held[leaf_of(row)].append((row, weight))
+    return held
+
+
 def leaf_weights(structure, data):
     """The weight in every leaf."""
-    leaf_of = router(structure)
-    held: list[list[float]] = [[] for _ in range(n_leaves(structure))]
-    for row, weight in data:
-        held[leaf_of(row)].append(weight)
-    return [math.fsum(weights) for weights in held]
+    return [math.fsum(weight for _, weight in rows) for rows in leaf_rows(structure, data)]
+
+
+def leaf_regions(tree):
+    """The codes that every leaf of a tree allows in each feature."""
+    nodes, leaves = read_tree(tree)
+    regions = []
+    for leaf in leaves:
+        allowed, index = [set(range(size)) for size in tree.domain.sizes], leaf
+        while nodes[index][3] is not None:
+            _, _, group, parent = nodes[index]
+            allowed[nodes[parent][0]] &= set(group)
+            index = parent
+        regions.append(allowed)
+    return regions
 
 
 def rule_volumes_by_inclusion_exclusion(rules):
@@ -176,9 +195,16 @@ def ways_to_split(domain, b):
     return ways
 
 
-def leaf_sparse(tree, data, lam, a, calibrated=False):
+def leaf_terms(tree, data, term=None):
+    """The sum over leaves of the leaf model's term, a function of a region and its rows; by default the paper's."""
+    if term is None:
+        return _volume_terms(leaf_weights(tree, data), leaf_volumes(tree))
+    return math.fsum(map(term, leaf_regions(tree), leaf_rows(tree, data)))
+
+
+def leaf_sparse(tree, data, lam, a, calibrated=False, term=None):
     """Method I."""
-    weights, volumes = leaf_weights(tree, data), leaf_volumes(tree)
+    weights = leaf_weights(tree, data)
     k, n = len(weights), math.fsum(weights)
     prior = -lam + k * math.log(lam) - math.log(math.factorial(k))
     if calibrated and k > 1:
@@ -186,7 +212,7 @@ def leaf_sparse(tree, data, lam, a, calibrated=False):
     dirichlet = math.lgamma(k * a) - math.lgamma(n + k * a)
     for held in weights:
         dirichlet += math.lgamma(held + a) - math.lgamma(a)
-    return prior + dirichlet + _volume_terms(weights, volumes)
+    return prior + dirichlet + leaf_terms(tree, data, term)
 
 
 def node_weights(tree, data):
@@ -199,9 +225,9 @@ def node_weights(tree, data):
     return {index: math.fsum(weights) for index, weights in held.items()}
 
 
-def branch_sparse(tree, data, lam, a, g=None, calibrated=False):
+def branch_sparse(tree, data, lam, a, g=None, calibrated=False, term=None):
     """Method II, with the feature prior if a probability g is given."""
-    nodes, leaves = read_tree(tree)
+    nodes, _ = read_tree(tree)
     held = node_weights(tree, data)
     total = -lam * len(nodes)
     for feature, children, _, _ in nodes.values():
@@ -210,7 +236,7 @@ def branch_sparse(tree, data, lam, a, g=None, calibrated=False):
             total += b * math.log(lam) - math.log(math.factorial(b))
             total -= math.log(ways_to_split(tree.domain, b)) if calibrated else 0.0
             total += _log_beta([a + held[child] for child in children]) - _log_beta([a] * b)
-    total += _volume_terms([held[leaf] for leaf in leaves], leaf_volumes(tree))
+    total += leaf_terms(tree, data, term)
     if g is not None:
         p, d = len(tree.domain), len({node[0] for node in nodes.values()} - {None})
         total += math.log(math.comb(p, d)) + d * math.log(g) + (p - d) * math.log(1 - g)

@@ -7,6 +7,7 @@ shows how little a search needs.
 import dataclasses
 import inspect
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,19 +15,21 @@ import pytest
 import sparsedensity.search
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules
+from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules, profile_leaf
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, run
 from sparsedensity.search.base import Best
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.structures import RuleList, Tree
 from sparsedensity.table import Table
-from tests import naive
+from tests import naive, naive_profiles
 
 MOST_LEAVES = 5
 TRUTH = random_tree(rows=300, sizes=(3, 2, 4, 2), leaves=8, seed=1)
 TABLE = Table.of(TRUTH.domain, TRUTH.codes)
 ROWS = [(tuple(row), w) for row, w in zip(TABLE.codes.tolist(), TABLE.weights.tolist(), strict=True)]
+PROFILE = profile_leaf(TABLE.domain, MemoryEngine(TABLE).value_weights(), 2, 0.5)
+PLAIN_PROFILE = naive_profiles.model_of(TABLE.domain, ROWS, 2, 0.5)
 
 
 @dataclass
@@ -82,6 +85,12 @@ def is_search(thing):
 SHIPPED = [thing for name in sparsedensity.search.__all__ if is_search(thing := getattr(sparsedensity.search, name))]
 SEARCHES = [search for search in SHIPPED if not getattr(search, "_is_protocol", False)] + [BlindSplits]
 SHORT = {"iterations": 300, "restarts": 2}
+TREES = {
+    "leaf": LeafSparse(8, 2),
+    "branch": BranchSparse(2, 2),
+    "leaf-profile": LeafSparse(8, 2, leaf=PROFILE),
+    "branch-profile": BranchSparse(2, 2, leaf=PROFILE),
+}
 
 
 def every_case():
@@ -90,7 +99,7 @@ def every_case():
         if "antecedents" in inspect.signature(search).parameters:
             yield pytest.param(search, "list", id=search.__name__)
         else:
-            yield from (pytest.param(search, kind, id=f"{search.__name__}-{kind}") for kind in ("leaf", "branch"))
+            yield from (pytest.param(search, kind, id=f"{search.__name__}-{kind}") for kind in TREES)
 
 
 CASES = list(every_case())
@@ -104,8 +113,7 @@ def made(search, kind):
     if kind == "list":
         antecedents = Antecedents(TABLE, 2, "value", 0)
         return search(antecedents, **settings), Problem(engine, SparseRules(antecedents.counts), MOST_LEAVES)
-    posterior = LeafSparse(8, 2) if kind == "leaf" else BranchSparse(2, 2)
-    return search(**settings), Problem(engine, posterior, MOST_LEAVES)
+    return search(**settings), Problem(engine, TREES[kind], MOST_LEAVES)
 
 
 def plain(problem, structure):
@@ -113,8 +121,10 @@ def plain(problem, structure):
     if isinstance(structure, RuleList):
         counts = problem.posterior.antecedents
         return naive.rule_list(structure, ROWS, counts, 7.0, 1.0, 1.0)
-    formula = naive.leaf_sparse if isinstance(problem.posterior, LeafSparse) else naive.branch_sparse
-    return formula(structure, ROWS, 8 if isinstance(problem.posterior, LeafSparse) else 2, 2)
+    term = None if problem.posterior.even else partial(naive_profiles.leaf_term, PLAIN_PROFILE)
+    if isinstance(problem.posterior, LeafSparse):
+        return naive.leaf_sparse(structure, ROWS, 8, 2, term=term)
+    return naive.branch_sparse(structure, ROWS, 2, 2, term=term)
 
 
 def test_the_searches_that_are_shipped_are_found():

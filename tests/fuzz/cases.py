@@ -27,6 +27,7 @@ from tests.fuzz.oddities import EVERYTHING, FLOATS, MISSING, NUMBERS, TEXTS, col
 BRIEF = {"iterations": 30, "restarts": 2, "time_limit": 1.0}
 """Searches that take no longer than they must."""
 LARGE = 10**5
+MODELS = (*ESTIMATORS, "LeafSparseTree profile", "BranchSparseTree profile")
 SPECIAL_BYTES = (
     b"\0",
     b"\xff",
@@ -59,10 +60,16 @@ def quick(kind, **settings):
     return kind(**{**{key: value for key, value in BRIEF.items() if key in known}, **settings})
 
 
+def made(model, **settings):
+    """An estimator of every kind: one of ours, some with the leaves that are named after it."""
+    kind, *leaf = model.split()
+    return quick(ESTIMATORS[kind], **dict(zip(["leaf"], leaf, strict=False)), **settings)
+
+
 @cache
-def fitted(kind):
+def fitted(model):
     """A model of every kind."""
-    return quick(ESTIMATORS[kind]).fit(people())
+    return made(model).fit(people())
 
 
 def ask_everything(model, X, rng):
@@ -101,10 +108,10 @@ def frame(rng):
     names = [name(rng) if rng.random() < 0.3 else f"c{i}" for i in range(len(columns))]
     X = _contained(rng, names, columns, rows)
     weights = None if rng.random() < 0.7 else [pick(rng, (*NUMBERS[:6], 0.5, 1e-9, 1e300)) for _ in range(rows)]
-    kind = pick(rng, list(ESTIMATORS.values()))
+    kind = pick(rng, MODELS)
     settings = {} if rng.random() < 0.7 else {"missing": pick(rng, ("drop", "error"))}
     settings |= {} if rng.random() < 0.7 else {"unknown": pick(rng, ("nearest", "error"))}
-    model = quick(kind, **settings).fit(X, sample_weight=weights)
+    model = made(kind, **settings).fit(X, sample_weight=weights)
     used = X if settings.get("missing") is None else people()
     if used is X:
         ask_everything(model, X, rng)
@@ -116,13 +123,22 @@ def parameters(rng):
     defaults = kind().get_params(deep=False)
     names = [pick(rng, list(defaults)) for _ in range(int(rng.integers(1, 3)))]
     settings = {name: setting(rng, defaults[name]) for name in names}
+    if "leaf" in defaults and rng.random() < 0.6:
+        prior = pick(rng, (None, "paper", "calibrated"))
+        settings = {"leaf": "profile", "prior": prior, **profile_numbers(rng), **settings}
     model = quick(kind, **settings).fit(people())
     ask_everything(model, people(), rng)
 
 
+def profile_numbers(rng):
+    """A pull to the table and a probability of a profile that are allowed, but at the ends of what is."""
+    pulls, probabilities = (2, 1e-100, 1e-9, 1e9, 1e100), (0.5, 0, 5e-324, 1e-9, 1 - 2**-53)
+    return {"profile_pseudocount": pick(rng, pulls), "profile_probability": pick(rng, probabilities)}
+
+
 def questions(rng):
     """Odd questions to a good model."""
-    model = fitted(pick(rng, list(ESTIMATORS)))
+    model = fitted(pick(rng, MODELS))
     names = (*model.domain_.names, *TEXTS[:5], 0, None)
     event = {pick(rng, names): pick(rng, (*EVERYTHING, "3rd", ["1st", "crew"], (0, 20))) for _ in range(2)}
     nearly = (*NUMBERS, *FLOATS, *model.domain_.names, None)
@@ -160,7 +176,7 @@ def _number(value):
 
 def model_file(rng):
     """A model file with an entry changed, or with damaged bytes."""
-    model = fitted(pick(rng, list(ESTIMATORS)))
+    model = fitted(pick(rng, MODELS))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save(path)
@@ -187,11 +203,12 @@ def warm_up():
     """Compile what the cases use, so that none is taken for a hang."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for kind in ESTIMATORS:
+        for kind in MODELS:
             ask_everything(fitted(kind), people(), np.random.default_rng(0))
         for search in ("anneal", "exact"):
-            for kind in ("LeafSparseTree", "BranchSparseTree", "SparseRuleList"):
-                quick(ESTIMATORS[kind], search=search).fit(people()[:, :3])
+            for kind in MODELS:
+                if "search" in ESTIMATORS[kind.split()[0]]().get_params():
+                    made(kind, search=search).fit(people()[:, :3])
 
 
 def _read_and_fit(data, suffix, rng):

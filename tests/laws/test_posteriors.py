@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparsedensity.domain import Domain, Feature
+from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import BranchSparse, FullHistogram, LeafSparse, SparseRules, antecedents_by_size
 from sparsedensity.posterior.rule_list import conditions_of
 from sparsedensity.structures import Cells, Condition, RuleList, Tree
@@ -54,6 +55,27 @@ def test_the_branch_sparse_posterior_is_the_sum_of_its_terms(domain, data, lam, 
     weights = np.array(naive.leaf_weights(tree, rows))
     expected = naive.branch_sparse(tree, rows, lam, a, g)
     assert BranchSparse(lam, a, g).log_posterior(tree, weights) == exactly(expected)
+
+
+@pytest.mark.parametrize("kind", [LeafSparse, BranchSparse, FullHistogram])
+@pytest.mark.parametrize("a", [2**63 - 1, 9.2e18, 1.1e9])
+def test_a_pseudocount_whose_log_gammas_drown_the_rows_is_refused(kind, a):
+    with pytest.raises(ParameterError, match="pseudocount must be a number from 1e-100 to 1e\\+09"):
+        kind(pseudocount=a)
+
+
+@given(domains(), st.data(), positive)
+def test_the_largest_pseudocount_still_tells_trees_apart(domain, data, lam):
+    """Far up all children are equally probable: the evidence of the weights is -n ln b."""
+    rows, tree = data.draw(data_in(domain)), data.draw(trees(domain, most_splits=1))
+    weights, k = np.array(naive.leaf_weights(tree, rows)), tree.n_leaves
+    even = -weights.sum() * math.log(k) + naive.leaf_terms(tree, rows)
+    prior = -lam + k * math.log(lam) - math.lgamma(k + 1)
+    assert LeafSparse(lam, 10**9).log_posterior(tree, weights) == pytest.approx(prior + even, rel=1e-6, abs=1e-3)
+    prior = 0.0 if k == 1 else prior + lam
+    found = BranchSparse(lam, 10**9).log_posterior(tree, weights)
+    nodes = len(naive.read_tree(tree)[0])
+    assert found == pytest.approx(prior - lam * nodes + even, rel=1e-6, abs=1e-3)
 
 
 @st.composite

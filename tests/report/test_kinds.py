@@ -1,6 +1,7 @@
 """Models whose leaves have profiles, in text and pictures: what stands out in each kind of record."""
 
 import itertools
+import json
 import re
 from xml.etree import ElementTree
 
@@ -9,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparsedensity import LeafSparseTree, datasets
+from sparsedensity.cli.data import model_as_json, model_as_text
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.report import graphviz, latex, mermaid, plot, svg, text
 from sparsedensity.report.layout import Drawing
@@ -183,3 +186,14 @@ def test_the_legend_tells_what_bars_and_marks_mean():
 def test_matplotlib_draws_the_names():
     texts = [each.get_text() for each in plot.render(kinds_report()).texts]
     assert {"odor almond", "odor none, not woods", "cap colour (+1)"} <= set(texts)
+
+
+def test_names_and_traits_are_in_the_plain_data_and_the_last_sentence_keeps_the_width():
+    tree = LeafSparseTree(leaf="profile", search="greedy").fit(datasets.load("titanic"))
+    leaves = json.loads(json.dumps(model_as_json(tree)))["leaves"]
+    assert [leaf["name"] for leaf in leaves] == [leaf.name for leaf in tree.leaves_]
+    for told, leaf in zip(leaves, tree.leaves_, strict=True):
+        assert [trait["feature"] for trait in told["traits"]] == [trait.name for trait in leaf.traits]
+        for trait in told["traits"]:
+            assert sum(value["share"] for value in trait["values"]) == pytest.approx(1)
+    assert max(map(len, model_as_text(tree.report(), 60).splitlines())) <= 60

@@ -348,6 +348,9 @@ NONSENSE: dict[str, tuple[tuple[Any, ...], str]] = {
     "progress": (("yes", 1, None), "True or False"),
     "honest": ((0, 1, -0.5, "half", True), "a number between 0 and 1, both excluded"),
     "prior": (("flat", 3), "'paper' or 'calibrated'"),
+    "leaf": ((None, "even", 3, ["profile"]), "'uniform' or 'profile'"),
+    "profile_pseudocount": (NUMBERS, "greater than 0"),
+    "profile_probability": ((-0.1, 1, 2, np.nan, "often", None, True), "from 0 to 1, 1 excluded"),
 }
 CASES = [
     (kind, name, value, allowed)

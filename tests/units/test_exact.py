@@ -10,11 +10,12 @@ from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.ingest import Reading, open_source, read_table
-from sparsedensity.posterior import BranchSparse, LeafSparse
+from sparsedensity.posterior import BranchSparse, LeafSparse, profile_leaf
 from sparsedensity.problem import Problem
-from sparsedensity.search import Exact, Greedy, estimate, near_optimal, run
+from sparsedensity.search import Budget, Exact, Greedy, estimate, near_optimal, run
 from sparsedensity.search.near import TooManyError
 from sparsedensity.search.trees.exact import best_by_region as tables
+from sparsedensity.search.trees.exact import depth_limited, regions
 from sparsedensity.search.trees.exact.within_slack import Within
 from sparsedensity.table import Table
 
@@ -91,6 +92,30 @@ def test_an_interrupted_proof_hands_back_a_tree_and_a_bound(titanic):
     assert found.reason == "interrupted"
     assert not found.proven
     assert found.gap > 0
+
+
+def profiled(engine, posterior):
+    """A posterior with profile leaves of a table."""
+    return posterior.with_leaf(profile_leaf(engine.domain, engine.value_weights(), 2, 0.5))
+
+
+@pytest.mark.parametrize("depth", [None, 2])
+def test_weighing_every_value_of_every_region_is_part_of_what_a_proof_costs(titanic, depth):
+    for posterior in METHODS:
+        even, counted = Problem(titanic, posterior), Problem(titanic, profiled(titanic, posterior))
+        assert estimate(counted, depth).seconds > estimate(even, depth).seconds
+        assert estimate(counted, depth).regions == estimate(even, depth).regions
+
+
+@pytest.mark.parametrize("depth", [None, 2])
+def test_a_proof_can_end_while_it_weighs_the_values_of_regions(titanic, depth):
+    for posterior in METHODS:
+        problem = Problem(titanic, profiled(titanic, posterior), 100)
+        with patch.object(regions, "VALUES_A_STEP", 1), patch.object(depth_limited, "VALUES_A_STEP", 1):
+            found = run(Exact(depth=depth), problem, budget=Budget(moves=3))
+        assert found.reason == "iterations"
+        assert found.moves < 3 + max(titanic.domain.sizes) ** 2
+        assert found.upper_bound > run(Exact(depth=depth), problem).log_posterior
 
 
 def test_near_optimal_trees_that_cannot_all_be_listed_are_at_least_so_many(titanic):

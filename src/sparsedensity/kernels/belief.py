@@ -105,9 +105,23 @@ def log_gamma(x):
     while x < 9.0:
         shift *= x
         x += 1.0
+    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + stirling_tail(x) - math.log(shift)
+
+
+@bare
+def log_rising(x, by):
+    """LnG(x + by) - lnG(x): far up, where the two would cancel, from the difference of their series."""
+    if x < 9.0:
+        return log_gamma(x + by) - log_gamma(x)
+    bend = (x - 0.5) * math.log1p(by / x) - by
+    return by * math.log(x + by) + bend + (stirling_tail(x + by) - stirling_tail(x))
+
+
+@bare
+def stirling_tail(x):
+    """What Stirling's series adds to (x - 1/2) ln x - x and its constant, from 9 on."""
     y = 1.0 / (x * x)
-    tail = (1 / 12.0 - y * (1 / 360.0 - y * (1 / 1260.0 - y * (1 / 1680.0 - y / 1188.0)))) / x
-    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + tail - math.log(shift)
+    return (1 / 12.0 - y * (1 / 360.0 - y * (1 / 1260.0 - y * (1 / 1680.0 - y / 1188.0)))) / x
 
 
 def head(belief, weight, b):
@@ -165,6 +179,13 @@ def _term(leaf, counts, allowed, space):
         return compiled(leaf, counts, allowed, space)
 
     return call
+
+
+@kernel
+def log_risings(x, by, out):
+    """:func:`log_rising` of many numbers."""
+    for i in range(out.size):
+        out[i] = log_rising(x[i], by[i])
 
 
 @kernel

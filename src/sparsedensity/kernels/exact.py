@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import kernel
+from sparsedensity.kernels.belief import term
 
 
 class Partings(NamedTuple):
@@ -53,6 +54,20 @@ class Chains(NamedTuple):
     block: np.ndarray
 
 
+class ValuePlaces(NamedTuple):
+    """Where to find what a region holds of a value: it is the weight of the part that allows only this value.
+
+    `held` has a row of weights by region for all rows of the table, and one for the rows at each value of a feature
+    that is never split. A value has a `row` of it, and `alone`, the side that allows only the value as a step of
+    region numbers. `has` says which codes each side allows.
+    """
+
+    held: np.ndarray
+    row: np.ndarray
+    alone: np.ndarray
+    has: np.ndarray
+
+
 @kernel
 def digits_of(region, partings):
     """The digits of a region number."""
@@ -71,6 +86,24 @@ def count_up(digit, partings):
         if digit[feature] < partings.digits[feature]:
             break
         digit[feature] = 0
+
+
+@kernel
+def counted_terms(leaf, places, partings, space, span, out):
+    """The terms of a leaf model that is not even, for the regions of a span."""
+    digit = digits_of(span[0], partings)
+    counts, allowed = np.zeros(space.values.size), np.zeros(space.values.size)
+    for region in range(span[0], span[1]):
+        for feature in range(digit.shape[0]):
+            start, side = space.features[feature].start, partings.side[feature] + digit[feature]
+            base = region - digit[feature] * partings.stride[feature]
+            for value in range(start, space.features[feature].stop):
+                allowed[value] = places.has[side, value - start]
+                counts[value] = 0.0
+                if allowed[value] > 0:
+                    counts[value] = places.held[places.row[value], base + places.alone[value]]
+        out[region] = term(leaf, counts, allowed, space)
+        count_up(digit, partings)
 
 
 @kernel

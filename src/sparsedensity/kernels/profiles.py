@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import bare
-from sparsedensity.kernels.belief import leaf_model, log_gamma
+from sparsedensity.kernels.belief import leaf_model, log_rising
 
 
 class Profile(NamedTuple):
@@ -41,12 +41,12 @@ def feature_term(model, counts, allowed, space, f):
                 measured += counts[value] * math.log(space.values[value].measure)
     if values < 2 or weight <= 0.0:
         return -measured
-    follows, own = 0.0, log_gamma(model.pseudocount) - log_gamma(model.pseudocount + weight)
+    follows, own = 0.0, -log_rising(model.pseudocount, weight)
     for value in range(space.features[f].start, space.features[f].stop):
         if allowed[value] > 0 and counts[value] > 0.0:
             share = model.background[value] / whole
             follows += counts[value] * math.log(share)
-            own += log_gamma(model.pseudocount * share + counts[value]) - log_gamma(model.pseudocount * share)
+            own += log_rising(model.pseudocount * share, counts[value])
     return mixed(follows, own, model.probability) - measured
 
 

@@ -17,6 +17,8 @@ LONG_TABLE = 100_000
 TINY = np.finfo(np.float64).tiny
 SMALLEST = 1e-100
 """Beyond it, and beyond its inverse, the log gammas of sums are no numbers any more."""
+MOST_PSEUDOCOUNT = 1e9
+"""Beyond it log gammas are so large that their differences, which are all that counts, drown in rounding."""
 
 
 class PriorBound(NamedTuple):
@@ -48,12 +50,17 @@ class Posterior(Protocol):
         """Lower and upper end of a credible interval for every leaf's probability, given the structure."""
 
 
-def check_positive(name: str, value: float) -> None:
+def check_positive(name: str, value: float, most: float = 1 / SMALLEST) -> None:
     """Refuse a number that is not positive and finite."""
     if not (is_number(value) and value > 0):
         raise ParameterError(name, value, "a number greater than 0")
-    if not SMALLEST <= value <= 1 / SMALLEST:
-        raise ParameterError(name, value, f"a number from {SMALLEST:g} to {1 / SMALLEST:g}")
+    if not SMALLEST <= value <= most:
+        raise ParameterError(name, value, f"a number from {SMALLEST:g} to {most:g}")
+
+
+def check_pseudocount(value: float) -> None:
+    """Refuse a pseudocount with which no log posterior can be told from rounding."""
+    check_positive("pseudocount", value, MOST_PSEUDOCOUNT)
 
 
 def check_share(name: str, value: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from sparsedensity.domain import Domain
-from sparsedensity.posterior.base import PriorBound, check_positive, check_share
+from sparsedensity.posterior.base import PriorBound, check_positive, check_pseudocount, check_share
 from sparsedensity.posterior.trees import UNIFORM, Numbers, TreePosterior, splits_with_weights
 from sparsedensity.structures import Tree
 from sparsedensity.table import Floats
@@ -36,7 +36,7 @@ class BranchSparse(TreePosterior):
 
     def __post_init__(self) -> None:
         check_positive("expected_branches", self.expected_branches)
-        check_positive("pseudocount", self.pseudocount)
+        check_pseudocount(self.pseudocount)
         if self.feature_probability is not None:
             check_share("feature_probability", self.feature_probability)
 
@@ -49,7 +49,7 @@ class BranchSparse(TreePosterior):
 
         Calibrated, also -ln W(b).
         """
-        a = self.pseudocount
+        a = float(self.pseudocount)
         adds: Floats = self.log_prior(branches) + gammaln(branches * a) - branches * math.lgamma(a)
         return adds
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
-from sparsedensity.posterior.base import check_positive, log_volume_terms
+from sparsedensity.posterior.base import check_pseudocount, log_volume_terms
 from sparsedensity.structures import Cells
 from sparsedensity.table import Floats
 
@@ -22,7 +22,7 @@ class FullHistogram:
     even: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_positive("pseudocount", self.pseudocount)
+        check_pseudocount(self.pseudocount)
 
     def log_posterior(self, structure: Cells, weights: Floats) -> float:
         """The log evidence ln B(n + a) - ln B(a) - sum n_l ln V_l over all K points, occupied or not."""

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.posterior.base import PriorBound, beta_intervals, check_positive, log_gammas, mean_log_probabilities
+from sparsedensity.posterior.base import (
+    PriorBound,
+    beta_intervals,
+    check_positive,
+    check_pseudocount,
+    log_gammas,
+    mean_log_probabilities,
+)
 from sparsedensity.posterior.trees import UNIFORM, Numbers, TreePosterior
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats
@@ -33,7 +40,7 @@ class LeafSparse(TreePosterior):
 
     def __post_init__(self) -> None:
         check_positive("expected_leaves", self.expected_leaves)
-        check_positive("pseudocount", self.pseudocount)
+        check_pseudocount(self.pseudocount)
 
     def log_prior(self, leaves: Numbers) -> Floats:
         """Ln Poisson(K; lambda), and -(K - 1) ln W(2) if calibrated."""

@@ -4,6 +4,11 @@ Background share of value v of a feature: ``g_v = (w_v + m_v / M) / (n + 1)``, w
 m_v its measure and M the measure of the feature: one imaginary row, spread evenly. In a leaf with allowed values A and
 weights c_v, ``b_v = g_v / sum_A g``; a feature follows the background with evidence ``H0 = sum_v c_v ln b_v`` or has a
 profile of its own with ``H1 = lnG(s) - lnG(s + n_l) + sum_v [ lnG(s b_v + c_v) - lnG(s b_v) ]``.
+
+Why the bound that any table has holds (``search/bounds.py``): e^H0 is the likelihood of the leaf's values under the
+shares b, and e^H1 the mean of their likelihoods under shares drawn from a Dirichlet with pseudocounts s b. So the leaf
+term is the log of an average of likelihoods of the leaf's rows, each under a density of the leaf (a product over
+features of shares over measures), and no average exceeds the largest likelihood that a density can give these rows.
 """
 
 from __future__ import annotations
@@ -13,10 +18,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logit, xlogy
+from scipy.special import expit, logit, xlogy
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import ParameterError
+from sparsedensity.kernels.belief import log_risings
 from sparsedensity.kernels.profiles import Profile
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.scalars import is_number
@@ -74,10 +80,9 @@ class Profiles:
     def evidence(self) -> Floats:
         """H1 - H0 by leaf and feature: how much the rows speak for a profile of its own."""
         s, b, c = self.leaf.pseudocount, self.background, self.weights
-        held = self.totals
-        with np.errstate(divide="ignore", invalid="ignore"):
-            own = np.where(self.allowed, gammaln(s * b + c) - gammaln(s * b), 0.0)
-        difference: Floats = gammaln(s) - gammaln(s + held) + self._summed(own - xlogy(c, np.where(b > 0, b, 1.0)))
+        own = np.where(self.allowed, log_rising(s * b, c), 0.0)
+        follows = xlogy(c, np.where(b > 0, b, 1.0))
+        difference: Floats = self._summed(own - follows) - log_rising(np.full(self.totals.shape, s), self.totals)
         return np.where(self._summed(self.allowed.astype(np.float64)) > 1, difference, 0.0)
 
     @cached_property
@@ -114,3 +119,10 @@ class Profiles:
 
     def _spread(self, by_feature: Floats) -> Floats:
         return np.repeat(by_feature, self.domain.sizes, axis=1)
+
+
+def log_rising(x: Floats, by: Floats) -> Floats:
+    """Ln G(x + by) - ln G(x)."""
+    out = np.empty(x.size)
+    log_risings(np.ascontiguousarray(x).reshape(-1), np.ascontiguousarray(by).reshape(-1), out)
+    return out.reshape(x.shape)

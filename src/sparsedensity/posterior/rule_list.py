@@ -18,6 +18,7 @@ from sparsedensity.posterior.base import (
     PriorBound,
     beta_intervals,
     check_positive,
+    check_pseudocount,
     log_dirichlet,
     log_volume_terms,
     mean_log_probabilities,
@@ -92,7 +93,7 @@ class SparseRules:
     def __post_init__(self) -> None:
         check_positive("expected_rules", self.expected_rules)
         check_positive("expected_conditions", self.expected_conditions)
-        check_positive("pseudocount", self.pseudocount)
+        check_pseudocount(self.pseudocount)
         if any(count < 0 for count in self.antecedents):
             raise ParameterError("antecedents", self.antecedents, "counts of 0 or more")
 

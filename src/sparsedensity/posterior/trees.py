@@ -152,7 +152,9 @@ def splits_with_weights(tree: Tree, weights: Floats) -> Iterator[tuple[list[int]
 def counted_terms(leaf: Any, domain: Domain, value_weights: Floats, allowed: NDArray[Any]) -> Floats:
     """The terms of several regions by a leaf model that is not even."""
     out = np.empty(len(value_weights))
-    kernels.terms(leaf, np.ascontiguousarray(value_weights), allowed.astype(np.float64), space_of(domain), out)
+    kernels.terms(
+        leaf, np.ascontiguousarray(value_weights), allowed.astype(np.float64, copy=False), space_of(domain), out
+    )
     return out
 
 

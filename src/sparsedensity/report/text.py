@@ -35,7 +35,7 @@ def render(report: Report, *, width: int | None = None) -> str:
     room = words.room(width)
     columns = _columns(report, room)
     rows = rows_of(report.lines, list(zip(*columns.values(), strict=True)))
-    facts = [line for name, value in report.facts for line in _wrapped(f"{name}: {value}", room)]
+    facts = [line for name, value in report.facts for line in wrapped(f"{name}: {value}", room)]
     below = [] if report.profiles is None else ["", *kinds(report.leaves, room)]
     return "\n".join([report.title, *facts, "", *table(tuple(columns), rows, room), *below])
 
@@ -58,14 +58,14 @@ def kinds(leaves: Sequence[Leaf], room: int) -> list[str]:
     special = [standouts_of(leaf.traits) for leaf in shown]
     bars = _bars([one for some in special for one in some[:MOST_TRAITS]], room - len(INDENT))
     alike = any(len(one.names) > 1 for some in special for one in some[:MOST_TRAITS])
-    lines = ["Kinds of records", *_wrapped(HOW_TO_READ + ALIKE * alike, room)]
+    lines = ["Kinds of records", *wrapped(HOW_TO_READ + ALIKE * alike, room)]
     for leaf, some in zip(shown, special, strict=True):
         heading = f"{leaf.number:<{len(INDENT) - 1}} {leaf.name} ({words.observed(leaf.share)})"
         more = sum(len(one.names) for one in some[MOST_TRAITS:])
-        under = [*_wrapped(str(leaf), room - len(INDENT)), *islice(bars, min(len(some), MOST_TRAITS))]
+        under = [*wrapped(str(leaf), room - len(INDENT)), *islice(bars, min(len(some), MOST_TRAITS))]
         under += ["like the whole table in all other columns"] if not some else []
         under += [f"and {words.counted(more, 'more column', 'more columns')}"] if more else []
-        lines += ["", *_wrapped(heading, room), *(INDENT + line for line in under)]
+        lines += ["", *wrapped(heading, room), *(INDENT + line for line in under)]
     less = len(leaves) - len(shown)
     return [*lines, "", f"And {words.counted(less, 'smaller leaf', 'smaller leaves')}."] if less else lines
 
@@ -105,7 +105,7 @@ def table(titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str] | None]
     space = min(width - sum(sizes) - 2 * len(sizes), max(len(text) for text, _ in rows))
     lines = []
     for text, row in [("", titles), *rows]:
-        *above, end = _wrapped(text, space)
+        *above, end = wrapped(text, space)
         numbers = "".join(f"  {cell:>{size}}" for cell, size in zip(row or (), sizes, strict=False))
         lines += [*above, f"{end:<{space}}{numbers}".rstrip()]
     return lines
@@ -132,7 +132,7 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
-def _wrapped(text: str, space: int) -> list[str]:
+def wrapped(text: str, space: int) -> list[str]:
     """Break a long line at blanks; what follows is indented like its beginning."""
     indent = len(text) - len(text.lstrip(" │├└─"))
     indent = min(indent + 2, space // 2)

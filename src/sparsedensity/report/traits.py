@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,11 @@ class Trait:
     values: tuple[ValueShare, ...]
     """Every allowed value, those whose share differs most from what the table would have here first."""
     highlight: Highlight
+
+    def as_dict(self) -> dict[str, Any]:
+        """The trait as plain data, for JSON."""
+        values = [{"value": each.value, "share": each.share, "overall": each.overall} for each in self.values]
+        return {"feature": self.name, "evidence": self.evidence, "values": values}
 
 
 @dataclass(frozen=True)

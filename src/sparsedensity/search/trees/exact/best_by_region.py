@@ -33,12 +33,16 @@ class LeafTables:
     """The sum over leaves, for posteriors to which only leaves matter. Two groups at a time reach every tree."""
 
     def __init__(self, lattice: Lattice, problem: AnyProblem) -> None:
-        self.lattice, self.price = lattice, math.nan
-        weights = lattice.weights(problem.engine)
-        self.leaf: Floats = lattice.leaf_terms(problem, weights)
-        self.leaf += problem.posterior.leaf_evidence(weights)
-        self.value = weights
+        self.lattice, self.problem, self.price = lattice, problem, math.nan
+        self.leaf: Floats
+        self.value: Floats
         """Filled by a pass; takes the place of the weights."""
+
+    def count(self) -> Iterator[int]:
+        """Weigh all regions, before any pass; yields those done since the last time, if that is slow."""
+        self.value = self.lattice.weights(self.problem.engine)
+        self.leaf = yield from self.lattice.leaf_terms(self.problem, self.value)
+        self.leaf += self.problem.posterior.leaf_evidence(self.value)
 
     def solve(self, price: float) -> Iterator[int]:
         """One pass over all regions."""
@@ -127,9 +131,14 @@ class NodeTables(ABC):
     """The choices of a region where splits into more than two groups are one thing: chains along each feature."""
 
     def __init__(self, lattice: Any, problem: AnyProblem) -> None:
-        self.lattice, self.price = lattice, math.nan
-        weights = lattice.weights(problem.engine)
-        self.terms = node_terms(problem, weights, lattice.leaf_terms(problem, weights))
+        self.lattice, self.problem, self.price = lattice, problem, math.nan
+        self.terms: kernels.Terms
+
+    def count(self) -> Iterator[int]:
+        """Weigh all regions, before any pass; yields those done since the last time, if that is slow."""
+        weights = self.lattice.weights(self.problem.engine)
+        leaf = yield from self.lattice.leaf_terms(self.problem, weights)
+        self.terms = node_terms(self.problem, weights, leaf)
 
     @abstractmethod
     def solve(self, price: float) -> Iterator[int]:

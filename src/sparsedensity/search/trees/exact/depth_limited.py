@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,12 @@ from sparsedensity.posterior.trees import counted_terms
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables
 from sparsedensity.search.trees.exact.regions import (
+    VALUES_A_STEP,
     Ints,
     SplitFeatures,
     add_up,
     codes_in,
     count_sides,
-    each_value,
     has_codes,
     log_sides,
     partings_of,
@@ -38,6 +38,13 @@ from sparsedensity.search.trees.exact.regions import (
 from sparsedensity.table import Floats, Table
 
 PARTINGS_A_STEP = 10_000_000
+
+
+class Counted(NamedTuple):
+    """What some regions hold and allow of every value."""
+
+    weights: Floats
+    allowed: Floats
 
 
 @dataclass(frozen=True)
@@ -135,35 +142,62 @@ class ShallowLattice(SplitFeatures):
         columns = self._columns(table)
         return np.concatenate([self._count(some, columns, table.weights) for some in self.sets])
 
-    def leaf_terms(self, problem: AnyProblem, weights: Floats) -> Floats:
-        """The term of the leaf model in every region."""
+    def leaf_terms(self, problem: AnyProblem, weights: Floats) -> Generator[int, None, Floats]:
+        """The term of the leaf model in every region; yields the regions done since the last time, if that is slow."""
         leaf = problem.posterior.leaf
         if is_even(leaf):
             return -weights * self.log_volumes()
-        table = whole_table(problem.engine)
+        table, terms = whole_table(problem.engine), []
         columns = self._columns(table)
-        return np.concatenate([self._counted_terms(leaf, some, columns, table) for some in self.sets])
+        for some in self.sets:
+            for counted in self._counted(some, columns, table):
+                terms.append(counted_terms(leaf, self.domain, *counted))
+                yield len(counted.weights)
+        return np.concatenate(terms)
 
     def _columns(self, table: Table) -> dict[int, Ints]:
         """For every feature that may be split, the side of each row's value alone."""
         sizes = self.domain.sizes
         return {f: single_sides(self.sides[f], sizes[f])[table.codes[:, f]] for f in self.features}
 
-    def _counted_terms(self, leaf: Any, some: tuple[int, ...], columns: dict[int, Ints], table: Table) -> Floats:
-        """The terms of one block: its rows are counted again for every value."""
-        regions = math.prod(len(self.sides[f].masks) - 1 for f in some)
-        shape = regions, int(self.domain.starts[-1])
-        counts, allowed = np.zeros(shape), np.ones(shape)
-        for f in range(len(self.domain)):
-            for code, rows in enumerate(each_value(table, f)):
-                inside = {g: column[rows] for g, column in columns.items()}
-                counts[:, self.domain.starts[f] + code] = self._count(some, inside, table.weights[rows])
-        step = 1
+    def _counted(self, some: tuple[int, ...], columns: dict[int, Ints], table: Table) -> Iterator[Counted]:
+        """The regions of one block, some sides of its highest feature at a time: all at once may be too many."""
+        proper = self._proper[some[-1]] if some else np.ones((1, 1))
+        tables = self._value_tables(some, columns, table)
+        _, others, values = tables.shape
+        length = max(1, VALUES_A_STEP // (others * values))
+        for begin in range(0, len(proper), length):
+            counts = (proper[begin : begin + length] @ tables.reshape(len(tables), -1)).reshape(-1, values)
+            yield Counted(counts, self._allowed(some, begin * others, len(counts)))
+
+    def _value_tables(self, some: tuple[int, ...], columns: dict[int, Ints], table: Table) -> Floats:
+        """The weight at every value, by the code of a block's highest feature and the sides of all others."""
+        others, places = some[-2::-1], np.zeros(len(table), np.int64)
+        shape = [self.domain.sizes[some[-1]] if some else 1, *(len(self.sides[f].masks) for f in others)]
+        if some:
+            places = np.ravel_multi_index((table.codes[:, some[-1]], *(columns[f] for f in others)), shape)
+        tables = []
+        for f, size in enumerate(self.domain.sizes):
+            held = np.bincount(places * size + table.codes[:, f], table.weights, math.prod(shape) * size)
+            counts: Floats = held.astype(np.float64).reshape(*shape, size)
+            for axis, other in enumerate(others, 1):
+                add_up(np.moveaxis(counts, axis, 0), self.sides[other])
+            tables.append(counts[:, *(slice(-1) for _ in others)].reshape(shape[0], -1, size))
+        return np.concatenate(tables, axis=2)
+
+    def _allowed(self, some: tuple[int, ...], begin: int, count: int) -> Floats:
+        """The values that so many regions of one block allow: 1 or 0."""
+        allowed, regions, step = np.ones((count, int(self.domain.starts[-1]))), np.arange(begin, begin + count), 1
         for f in some:
-            proper = has_codes(self.sides[f], self.domain.sizes[f])[:-1]
-            allowed[:, self.domain.span(f)] = proper[np.arange(regions) // step % len(proper)]
+            proper = self._proper[f]
+            allowed[:, self.domain.span(f)] = proper[regions // step % len(proper)]
             step *= len(proper)
-        return counted_terms(leaf, self.domain, counts, allowed)
+        return allowed
+
+    @cached_property
+    def _proper(self) -> list[Floats]:
+        """The codes of every side of a feature but the whole."""
+        return [has_codes(own, size)[:-1] for own, size in zip(self.sides, self.domain.sizes, strict=True)]
 
     def _count(self, some: tuple[int, ...], columns: dict[int, Ints], weights: Floats) -> Floats:
         """The weights of one block. The lowest feature is the lowest digit, so the last axis."""

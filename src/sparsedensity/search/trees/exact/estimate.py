@@ -28,12 +28,14 @@ QUICK_STEPS = 2e9
 class Cost(NamedTuple):
     """Seconds, as measured: to count a region, to visit it and one of its partings in a pass.
 
-    Also to count the table of a set of features with its rows, and to set up the case of one.
+    Also to weigh a value of a region, if the leaf model asks for it, to count the table of a set of features with its
+    rows, and to set up the case of one.
     """
 
     counting: float
     region: float
     parting: float
+    value: float = 4.5e-8
     table: float = 1e-4
     row: float = 1e-8
     case: float = 1e-3
@@ -69,9 +71,11 @@ def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
     cost = LEAF_COST if posterior.only_leaves and depth is None else BRANCH_COST
     passes = LEAF_PASSES if posterior.only_leaves else 1
     regions, partings = count_regions(domain) if depth is None else count_states(domain, depth)
-    seconds = as_float(regions) * (cost.counting + passes * cost.region) + as_float(partings) * passes * cost.parting
+    counting = cost.counting + (0.0 if posterior.even else cost.value * sum(domain.sizes))
+    seconds = as_float(regions) * (counting + passes * cost.region) + as_float(partings) * passes * cost.parting
     if depth is not None:
-        seconds += count_sets(domain, depth) * (cost.table + cost.row * len(whole_table(problem.engine)))
+        tables = 1 if posterior.even else 1 + len(domain)
+        seconds += count_sets(domain, depth) * tables * (cost.table + cost.row * len(whole_table(problem.engine)))
     if posterior.by_features(np.arange(1), len(domain)) is not None:
         # one lattice for every set of features: each feature has its sides or is left whole
         seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)

@@ -62,6 +62,7 @@ class Listing:
         if case.features in self.hulls:
             search.hull = self.hulls[case.features]
             search.hull.closed[:] = False
+            exhaust(search.tables.count())
         else:
             self.hulls[case.features] = search.hull
             exhaust(search.begin())

@@ -156,7 +156,8 @@ class CaseSearch:
         yield from self.close()
 
     def begin(self) -> Iterator[int]:
-        """What is known of the ends of the curve, and a pass near the best."""
+        """The weights of all regions, what is known of the ends of the curve, and a pass near the best."""
+        yield from self.tables.count()
         if self.by_leaves:
             self.hull.touched[1] = self.tables.as_leaf
         if not self.priced:

@@ -9,7 +9,7 @@ and plain order is an order in which dynamic programs may run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import Engine, whole_table
+from sparsedensity.kernels import exact as kernels
 from sparsedensity.kernels.belief import is_even
-from sparsedensity.kernels.exact import Partings
-from sparsedensity.posterior.trees import counted_terms
+from sparsedensity.posterior.trees import space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.table import Floats, Table
 
 Ints = NDArray[np.int64]
-BLOCK = 1 << 14
-"""Regions whose values are counted at once."""
+VALUES_A_STEP = 4_000_000
+"""How many values of regions are counted before a time limit or Ctrl-C is looked at."""
 
 
 class Sides(NamedTuple):
@@ -127,12 +127,12 @@ def _first_runs(mask: int, missing: int) -> Iterator[int]:
                 yield run | joined
 
 
-def partings_of(sides: list[Sides], strides: list[int]) -> Partings:
+def partings_of(sides: list[Sides], strides: list[int]) -> kernels.Partings:
     """The partings of every feature, in steps of region numbers."""
     bases = np.concatenate([[0], np.cumsum([len(own.first) for own in sides])])
     starts = [own.start[:-1] + base for own, base in zip(sides, bases, strict=False)]
     counts, steps = [len(own.masks) for own in sides], list(zip(sides, strides, strict=True))
-    return Partings(
+    return kernels.Partings(
         order=np.argsort(strides, kind="stable"),
         stride=np.array(strides, np.int64),
         digits=np.array(counts, np.int64),
@@ -198,7 +198,7 @@ class Lattice(SplitFeatures):
         return math.prod(self.domain.sizes[f] for f in self.features)
 
     @cached_property
-    def partings(self) -> Partings:
+    def partings(self) -> kernels.Partings:
         """All sides and partings as the kernels read them: feature after feature, in steps of region numbers."""
         return partings_of(self.sides, self.strides)
 
@@ -227,38 +227,37 @@ class Lattice(SplitFeatures):
             add_up(weights.reshape(-1, count, stride).swapaxes(0, 1), sides)
         return weights
 
-    def leaf_terms(self, problem: AnyProblem, weights: Floats) -> Floats:
-        """The term of the leaf model in every region."""
+    def leaf_terms(self, problem: AnyProblem, weights: Floats) -> Generator[int, None, Floats]:
+        """The term of the leaf model in every region; yields the regions done since the last time, if that is slow."""
         leaf = problem.posterior.leaf
         if is_even(leaf):
             terms = self.log_volumes()
             terms *= -weights
             return terms
-        whole = self._whole_features(whole_table(problem.engine))
-        blocks = (np.arange(begin, min(begin + BLOCK, self.regions)) for begin in range(0, self.regions, BLOCK))
-        return np.concatenate([self._counted_terms(leaf, weights, whole, block) for block in blocks])
+        terms = np.empty(self.regions)
+        places, space = self._value_places(whole_table(problem.engine), weights), space_of(self.domain)
+        length = max(1, VALUES_A_STEP // len(space.values))
+        for begin in range(0, self.regions, length):
+            end = min(begin + length, self.regions)
+            kernels.counted_terms(leaf, places, self.partings, space, (np.int64(begin), np.int64(end)), terms)
+            yield end - begin
+        return terms
 
-    def _whole_features(self, table: Table) -> dict[int, Floats]:
-        """The weight in every region at every value of the features that are never split."""
-        whole = {}
-        for f in (f for f, count in enumerate(self.counts) if count == 1):
-            held = [self._add_rows(table.codes[at], table.weights[at]) for at in each_value(table, f)]
-            whole[f] = np.stack(held, axis=1)
-        return whole
-
-    def _counted_terms(self, leaf: Any, weights: Floats, whole: dict[int, Floats], regions: Ints) -> Floats:
-        """The terms of some regions: what one holds of a value is the weight of the region that allows only it."""
-        shape = len(regions), int(self.domain.starts[-1])
-        counts, allowed = np.zeros(shape), np.zeros(shape)
-        for f, (sides, stride, count) in enumerate(zip(self.sides, self.strides, self.counts, strict=True)):
-            digits, span, size = regions // stride % count, self.domain.span(f), self.domain.sizes[f]
-            allowed[:, span] = has_codes(sides, size)[digits]
-            if count == 1:
-                counts[:, span] = whole[f][regions]
+    def _value_places(self, table: Table, weights: Floats) -> kernels.ValuePlaces:
+        """Where to find what a region holds of a value; of a feature that is never split, each is counted."""
+        held, row, alone = [weights], np.zeros(int(self.domain.starts[-1]), np.int64), []
+        for f, (sides, stride, size) in enumerate(zip(self.sides, self.strides, self.domain.sizes, strict=True)):
+            if len(sides.masks) == 1 < size:
+                row[self.domain.span(f)] = len(held) + np.arange(size)
+                held += [self._add_rows(table.codes[at], table.weights[at]) for at in each_value(table, f)]
+                alone.append(np.zeros(size, np.int64))
             else:
-                alone = (regions - digits * stride)[:, None] + single_sides(sides, size) * stride
-                counts[:, span] = weights[alone] * allowed[:, span]
-        return counted_terms(leaf, self.domain, counts, allowed)
+                alone.append(single_sides(sides, size) * stride)
+        has = np.zeros((sum(self.counts), max(self.domain.sizes)), np.uint8)
+        for start, sides, size in zip(self.partings.side, self.sides, self.domain.sizes, strict=False):
+            has[start : start + len(sides.masks), :size] = has_codes(sides, size)
+        rows = weights[None] if len(held) == 1 else np.stack(held)
+        return kernels.ValuePlaces(rows, row, np.concatenate(alone), has)
 
     def points_sum(self, terms: Floats) -> float:
         """The sum over the regions that cannot be parted."""
