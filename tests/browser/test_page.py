@@ -1,11 +1,6 @@
-"""The page in a real browser: it opens from disk, asks the network for nothing, folds, answers, and obeys the keyboard.
-
-Needs Playwright (a development dependency) and a Chromium, found by name or given by CHROMIUM.
-"""
+"""The page in a real browser: it opens from disk, asks the network for nothing, folds, answers, obeys the keyboard."""
 
 import datetime
-import os
-import shutil
 
 import polars as pl
 import pytest
@@ -13,15 +8,8 @@ import pytest
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram
 from sparsedensity.report import html, words
+from tests.browser.screens import DESKTOP, PHONE, rgb
 from tests.report.models import hostile_model, hostile_rows, rules_report
-
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no browser: none of {', '.join(NAMES)} is installed")
-
-DESKTOP, PHONE = (1280, 900), (390, 844)
-
 
 NONE = "No internet service at this address"
 SERVICES = [
@@ -41,14 +29,6 @@ def services():
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
 def pages(tmp_path_factory, titanic, people):
     folder = tmp_path_factory.mktemp("pages")
     large = random_tree(rows=20_000, sizes=[5, 4, 4, 3, 3, 3, 2, 2], leaves=100).frame
@@ -64,28 +44,6 @@ def pages(tmp_path_factory, titanic, people):
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in texts}
-
-
-@pytest.fixture
-def visit(browser, pages):
-    """Open a page; whatever goes wrong in it fails the test."""
-    trouble, contexts = [], []
-
-    def open_page(name, size=DESKTOP, **settings):
-        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        page.on("request", lambda request: request.url == pages[name] or trouble.append(request.url))
-        page.goto(pages[name])
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert trouble == []
 
 
 def shown(page):
@@ -109,7 +67,7 @@ def test_a_page_opens_from_disk_without_a_request_or_an_error_and_is_not_wider_t
     paper, ink = page.evaluate(
         "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
     )
-    assert (sum(_rgb(paper)) > sum(_rgb(ink))) == (scheme == "light")
+    assert (sum(rgb(paper)) > sum(rgb(ink))) == (scheme == "light")
 
 
 def test_a_label_is_never_run(visit):
@@ -312,7 +270,7 @@ def test_a_picture_in_a_notebook_is_as_light_as_the_notebook(browser, titanic, m
     page = browser.new_page(color_scheme=scheme)
     page.set_content(f"<body {mark}>{titanic._repr_html_()}</body>")
     paper = page.evaluate("getComputedStyle(document.querySelector('.sd-paper')).fill")
-    assert (sum(_rgb(paper)) > 384) == ("true" in mark)
+    assert (sum(rgb(paper)) > 384) == ("true" in mark)
     page.close()
 
 
@@ -343,7 +301,3 @@ def test_the_page_says_the_same_without_a_script(visit):
     assert rows(page) == 9
     assert page.locator(".scripted:visible").count() == 0
     assert page.get_by_text("The most unusual records").is_visible()
-
-
-def _rgb(colour):
-    return [int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]

@@ -4,7 +4,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sparsedensity import GreedyTree, datasets
+from sparsedensity import GreedyTree, LeafSparseTree, datasets
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.report.model import path_of
 from sparsedensity.structures import Tree
@@ -44,3 +44,11 @@ def test_conditions_on_one_column_are_told_as_one_in_the_order_of_the_tree():
     tree = tree.split(1, 0, [{0}, {1}])
     tree = tree.split(next(leaf.index for leaf in tree.leaves() if leaf.depth == 2), 1, [{0}, {1, 2}])
     assert path_of(tree, 1) == ("a is 2 or 3", "b is x")
+
+
+@pytest.mark.parametrize("leaf", ["uniform", "profile"])
+def test_a_row_knows_the_name_of_its_leaf(leaf):
+    tree = LeafSparseTree(leaf=leaf, search="greedy").fit(PEOPLE)
+    assert [one.kind for one in tree.explain(PEOPLE[::300])] == [
+        tree.leaves_[number].name for number in tree.apply(PEOPLE[::300])
+    ]

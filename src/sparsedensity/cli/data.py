@@ -221,10 +221,11 @@ def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
 
 def model_as_text(report: Report, width: int | None = None) -> str:
     """A fitted or saved model for people, and which of its columns matter."""
-    from sparsedensity.report import text
+    from sparsedensity.report import text, words
     from sparsedensity.report.importance import importance_of
 
-    return "\n\n".join(filter(None, [text.render(report, width=width), importance_of(report).sentence()]))
+    important = text.wrapped(importance_of(report).sentence(), words.room(width))
+    return "\n\n".join(filter(None, [text.render(report, width=width), "\n".join(important)]))
 
 
 def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
@@ -234,6 +235,7 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
     leaves = [
         leaf.as_dict()
         | {"conditions": [{"feature": c.feature, "values": list(c.values)} for c in leaf.conditions], "text": str(leaf)}
+        | {"traits": [trait.as_dict() for trait in leaf.traits]}
         for leaf in model.leaves_
     ]
     return {

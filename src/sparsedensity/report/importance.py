@@ -52,8 +52,8 @@ class Importance(Mapping[str, float]):
         """The most important columns in one line; nothing if no column matters."""
         used = self.used
         named = [f"{words.printable(column)} {loss:.3g}" for column, loss in list(used.items())[:MOST_NAMED]]
-        more = [f"{len(used) - MOST_NAMED} more"] if len(used) > MOST_NAMED else []
-        return f"Columns by importance: {', '.join([*named, *more])} nats per row" if used else ""
+        more = f", and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
+        return f"Columns by importance: {', '.join(named)} nats per row{more}" if used else ""
 
     def to_text(self) -> str:
         """One line per column that makes a difference, and one for the others."""

@@ -28,14 +28,16 @@ const codeOf = (feature, field) => {
 
 const wordsOf = (feature, code) => {
   if (code === feature.missing) return "missing";
-  if (feature.choices) return feature.choices.find(([first]) => first === code)[1];
-  const { edges, integer } = feature;
-  const short = (x) => String(Number(x.toPrecision(6)));
-  return `${short(edges[code])} to ${short(edges[code + 1] - (integer ? 1 : 0))}`;
+  return feature.choices ? feature.choices.find(([first]) => first === code)[1] : feature.labels[code];
 };
 
 const codesOf = (feature) => (feature.choices ? feature.choices.map(([code]) => code) : [...Array(feature.size).keys()]);
-const logOf = (codes) => { const { log } = data.leaves[leafOf(codes)]; return log === null ? -Infinity : log; };
+const logOf = (codes) => {
+  const leaf = leafOf(codes);
+  if (profiles) return profileLog(codes, leaf);
+  const { log } = data.leaves[leaf];
+  return log === null ? -Infinity : log;
+};
 
 const bestChange = (codes) => {
   let best = { log: logOf(codes) + 1e-9 };
@@ -46,6 +48,26 @@ const bestChange = (codes) => {
     }
   });
   return best.feature ? best : null;
+};
+
+const meterOf = (unusualness) => {
+  const meter = element("div", undefined, { class: "meter", "aria-hidden": "true" });
+  const needle = element("i");
+  needle.style.left = `calc(${100 * unusualness}% - 1px)`;
+  meter.append(needle);
+  const ends = element("div", undefined, { class: "ends", "aria-hidden": "true" });
+  ends.append(element("span", "most common"), element("span", "most unusual"));
+  return [meter, ends];
+};
+
+// How unusual a record of a kind is, and why.
+const profileAnswer = (codes, number) => {
+  const log = profileLog(codes, number);
+  const unusualness = unusualnessAt(log);
+  const said = `${capital(rarity(unusualness))}. Log density ${log.toFixed(2)}. This kind: ${data.leaves[number].share}.`;
+  const reasons = element("ul", undefined, { class: "reasons" });
+  reasons.append(...factorsOf(codes).map(factorText).map((text) => element("li", text)));
+  return [element("p", said), ...meterOf(unusualness), ...(reasons.children.length ? [reasons] : [])];
 };
 
 const answer = (fields) => {
@@ -64,15 +86,8 @@ const answer = (fields) => {
   }
   const number = leafOf(codes);
   const leaf = data.leaves[number];
-  panel.append(element("h3", `Leaf ${number}: ${leaf.conditions.join(" and ") || "every record"}`));
-  panel.append(element("p", `${capital(leaf.rarity)}. Density ${leaf.density}. This leaf: ${leaf.share}.`));
-  const meter = element("div", undefined, { class: "meter", "aria-hidden": "true" });
-  const needle = element("i");
-  needle.style.left = `calc(${100 * leaf.unusual}% - 1px)`;
-  meter.append(needle);
-  const ends = element("div", undefined, { class: "ends", "aria-hidden": "true" });
-  ends.append(element("span", "most common"), element("span", "most unusual"));
-  panel.append(meter, ends);
+  panel.append(element("h3", headingOf(number)));
+  panel.append(...(profiles ? profileAnswer(codes, number) : [element("p", `${capital(leaf.rarity)}. Density ${leaf.density}. This leaf: ${leaf.share}.`), ...meterOf(leaf.unusual)]));
   const change = bestChange(codes);
   const times = change && Math.exp(change.log - logOf(codes));
   if (change) panel.append(element("p", `Most ordinary with one change: with ${change.feature.name} ${wordsOf(change.feature, change.code)} it would be ${Number.isFinite(times) ? `${sayable(times)} times as common` : "possible"}.`));
@@ -186,16 +201,16 @@ const buildForm = () => {
   if (!data.structure) return;
   const form = document.getElementById("form");
   const fields = data.features.map(fieldOf);
-  const [used, others] = [element("div", undefined, { class: "fields" }), element("div", undefined, { class: "fields" })];
+  const [first, others] = [element("div", undefined, { class: "fields" }), element("div", undefined, { class: "fields" })];
   data.features.forEach((feature, i) => {
     const label = element("label");
     label.append(element("span", feature.name), fields[i]);
-    (feature.used ? used : others).append(label);
+    (feature.first ? first : others).append(label);
   });
   const more = element("details");
   const number = others.children.length;
-  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which the model does not look at`), others);
-  form.prepend(used, ...(number ? [more] : []));
+  more.append(element("summary", `${number} more column${number > 1 ? "s" : ""}, which ${profiles ? `matter${number > 1 ? "" : "s"} less` : "the model does not look at"}`), others);
+  form.prepend(first, ...(number ? [more] : []));
   const row = document.getElementById("row");
   row.addEventListener("input", () => paste(row.value, fields));
   form.addEventListener("input", (event) => {

@@ -213,18 +213,27 @@ class Picture {
   }
 }
 
-// What one leaf holds.
+// What one leaf is called: a kind of records by its name, others by their conditions.
+const headingOf = (number) => {
+  const { name, conditions } = data.leaves[number];
+  return name ? `Kind ${number}: ${name}` : `Leaf ${number}: ${conditions.join(" and ") || "every record"}`;
+};
+
+// What one leaf holds: of a kind of records what its card says.
 const showLeaf = (number) => {
   const panel = document.getElementById("leaf");
   const leaf = data.leaves[number];
   panel.hidden = !leaf;
   panel.replaceChildren();
   if (!leaf) return;
-  panel.append(element("h3", `Leaf ${number}: ${leaf.conditions.join(" and ") || "every record"}`));
+  panel.append(element("h3", headingOf(number)));
   const close = element("button", "×", { type: "button", class: "close", "aria-label": "Close" });
   close.addEventListener("click", () => { panel.hidden = true; });
   panel.prepend(close);
   panel.append(element("p", `${capital(leaf.share)}; 95 % interval of the expected share ${leaf.interval}; ${data.weight}: ${leaf.weight}.`));
+  const kind = document.getElementById(`kind-${number}`);
+  if (kind) panel.append(...[...kind.children].filter(({ tagName }) => tagName !== "H3").map((part) => part.cloneNode(true)));
+  if (!leaf.density) return;
   panel.append(element("p", `Density ${leaf.density} over a volume of ${leaf.volume}: ${leaf.rarity}.`));
   const special = data.special[number] || [];
   if (!special.length) return;

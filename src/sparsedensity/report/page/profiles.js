@@ -1,0 +1,51 @@
+// Records of leaves with profiles: each has a density of its own, and values that make it rare.
+const { profiles } = data;
+const starts = [0];
+for (const { size } of data.features) starts.push(starts[starts.length - 1] + size);
+
+const shareIn = (shares, codes, i) => shares[starts[i] + codes[i]];
+const measureOf = (codes, i) => (profiles.measures ? shareIn(profiles.measures, codes, i) : 1);
+
+// ln P(leaf), and for each column the log of the share of its value there, over the measure of the value.
+const profileLog = (codes, leaf) => codes.reduce(
+  (sum, _, i) => sum + Math.log(shareIn(profiles.inside[leaf], codes, i) / measureOf(codes, i)),
+  profiles.logs[leaf] ?? -Infinity,
+);
+
+// The share of expected records that are denser, between two points of a table of both, the densest first.
+const unusualnessAt = (log) => {
+  const { logs, denser } = profiles.ranking;
+  const last = logs.length - 1;
+  if (log >= logs[0]) return denser[0];
+  if (log <= logs[last]) return denser[last];
+  let [low, high] = [0, last];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (logs[middle] > log) low = middle;
+    else high = middle;
+  }
+  return denser[low] + ((denser[high] - denser[low]) * (logs[low] - log)) / (logs[low] - logs[high]);
+};
+
+// How often records with the same other values have the value of a column.
+const shareAmong = (codes, i) => {
+  const log = logOf(codes);
+  const each = codesOf(data.features[i]).map((code) => codes.map((old, j) => (j === i ? code : old)));
+  const sum = each.reduce((total, changed) => total + Math.exp(logOf(changed) - log) * measureOf(changed, i), 0);
+  return measureOf(codes, i) / sum;
+};
+
+// The values that make a record rare: rare among records that share all others, and rarer there than overall.
+const factorsOf = (codes) => codes
+  .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
+  .sort((a, b) => a.share ** 2 / a.overall - b.share ** 2 / b.overall)
+  .filter(({ share, overall }) => overall >= profiles.notable * share)
+  .slice(0, profiles.factors);
+
+const factorText = ({ feature, code, share, overall }, i) => {
+  const value = `${feature.name} ${wordsOf(feature, code)}`;
+  if (share === 0) return `Among records like it, ${value} is not expected; overall ${about(overall)} have it.`;
+  const shares = `${about(share)}, overall ${about(overall)}`;
+  const times = `${sayable(Number((overall / share).toPrecision(2)))} times rarer`;
+  return i ? `So is ${value}: ${shares}; ${times}.` : `Among records like it, ${value} is rare: ${shares}; it makes the record ${times}.`;
+};
