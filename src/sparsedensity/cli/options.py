@@ -30,6 +30,7 @@ KINDS = ("nominal", "ordinal", "continuous")
 READABLE = 12
 """The most leaves or rules of a first look."""
 LIMITS = ("max_leaves", "max_rules")
+OF_PROFILES = ("profile_pseudocount", "profile_probability")
 VISIBLE = 0.001
 """Nats per row that are worth a sentence."""
 DATA, MODEL, PRIOR, SEARCH = "Data", "Model", "Prior", "Search"
@@ -90,7 +91,23 @@ class ModelOptions:
     )
     pseudocount: float | None = given("Added to every leaf (alpha).", PRIOR, "2; list and histogram: 1")
     prior: Literal["paper", "calibrated"] | None = given(
-        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf.", PRIOR, "paper"
+        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf.",
+        PRIOR,
+        "paper; profile leaves: calibrated",
+    )
+    leaf: Literal["uniform", "profile"] | None = given(
+        "Leaf, branch: what a leaf says of its records: all alike (uniform), or which columns differ from the whole "
+        "table, and how (profile).",
+        MODEL,
+        "uniform",
+    )
+    profile_pseudocount: float | None = given(
+        "Profile leaves: how strongly a profile is drawn to the whole table.", PRIOR, "2"
+    )
+    profile_probability: float | None = given(
+        "Profile leaves: the prior probability that a column has a profile of its own in a leaf; below 1.",
+        PRIOR,
+        "0.5",
     )
     max_leaves: str | None = given("The most leaves, or none for no limit.", MODEL, "100")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
@@ -150,11 +167,22 @@ class ModelOptions:
         given = {name: value for name, value in given.items() if value is not None}
         given |= {name: _limit(flag(name), given[name]) for name in LIMITS if name in given}
         given |= self._own_limit(model)
-        strange = sorted(set(given) - set(model.get_params()))
-        if strange:
-            raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
+        self._check_taken(model, given)
         model.set_params(**given)
         return model
+
+    def _check_taken(self, model: DensityEstimator, given: dict[str, Any]) -> None:
+        """Refuse an option that a model does not take, or that would change nothing."""
+        from sparsedensity.report.words import enumerated
+
+        strange = sorted(set(given) - set(model.get_params()))
+        if strange:
+            takers = [method for method, other in estimators().items() if strange[0] in other().get_params()]
+            raise SparseDensityError(
+                f"{flag(strange[0])} is not an option of --method {self.method}, only of {enumerated(takers)}."
+            )
+        if given.get("leaf") != "profile" and (idle := [name for name in OF_PROFILES if name in given]):
+            raise SparseDensityError(f"{flag(idle[0])} needs --leaf profile: other leaves have no profiles.")
 
     def _own_limit(self, model: DensityEstimator) -> dict[str, int]:
         """The limit of these options by the parameter it sets, unless another was given or the model has none."""
