@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hi
 
 import typer
 
-from sparsedensity.cli.data import Data, check_column, complete_data, note, read_data
+from sparsedensity.cli.advice import advise
+from sparsedensity.cli.data import Data, check_column, complete_data, read_data, was_interrupted
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ READABLE = 12
 """The most leaves or rules of a first look."""
 LIMITS = ("max_leaves", "max_rules")
 OF_PROFILES = ("profile_pseudocount", "profile_probability")
-VISIBLE = 0.001
-"""Nats per row that are worth a sentence."""
 DATA, MODEL, PRIOR, SEARCH = "Data", "Model", "Prior", "Search"
 """The groups of options in the help."""
 
@@ -150,8 +149,8 @@ class ModelOptions:
         table = self.read(name)
         model = self.model(table)
         model.fit(table.frame, sample_weight=table.weights)
-        if not self.quiet and self._own_limit(model):
-            self._tell_what_more_buys(model, table)
+        if not self.quiet and self.limit is not None and not was_interrupted(model):
+            advise(model, table, more=bool(self._own_limit(model)), profiles=self.leaf is None)
         return model, table
 
     def read(self, name: str) -> Data:
@@ -189,19 +188,6 @@ class ModelOptions:
         if self.limit is None:
             return {}
         return {name: self.limit for name in LIMITS if name in model.get_params() and getattr(self, name) is None}
-
-    def _tell_what_more_buys(self, model: DensityEstimator, table: Data) -> None:
-        """One sentence about the larger model that a quick look finds, if it is visibly better."""
-        from sparsedensity.estimators.further import look_further
-
-        if model.search_.reason == "interrupted":
-            return
-        found = look_further(model, table.frame, table.weights)
-        if found is not None and found.after - found.before >= VISIBLE:
-            note(
-                f"With {found.size} {model.unit} the fitted log-likelihood per row would rise from {found.before:.3f} "
-                f"to {found.after:.3f} or more: {flag(f'max_{model.unit}')} {found.limit}"
-            )
 
     def shared_domain(self, kinds: Any, bins: Any) -> Domain | None:
         """The domain of the files that were named for it, all rows together."""
