@@ -60,7 +60,7 @@ def _if_it_has_a_path(method: F) -> F:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DensityEstimator(DensityMixin, BaseEstimator):
-    """A density over a table of categories, constant in each of a few leaves: what all estimators share.
+    """A density over a table of categories, made of a few leaves: what all estimators share.
 
     Parameters
     ----------
@@ -203,21 +203,25 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Floats:
         """The log density of every row; minus infinity for a row outside the domain."""
         check_is_fitted(self)
-        return answers.by_leaf(self, X, self.density_.log_densities, -np.inf)
+        return answers.place_rows(self, X).log_densities
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The log-likelihood: the sum of the log densities of all rows."""
         return answers.log_likelihood(self.score_samples(X), sample_weight)
 
     def unusualness(self, X: Any) -> Floats:
-        """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest."""
+        """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest.
+
+        It is exact, unless leaves have profiles and there are more than 100,000 possible records: then it comes from
+        100,000 records drawn from the model, always the same ones, with a standard error of at most 0.0016.
+        """
         check_is_fitted(self)
-        return answers.by_leaf(self, X, self.density_.unusualness, 1.0)
+        return answers.place_rows(self, X).unusualness
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The number of the leaf of every row; -1 for a row outside the domain."""
         check_is_fitted(self)
-        return answers.by_leaf(self, X, np.arange(len(self.density_.weights)), -1)
+        return answers.place_rows(self, X).leaves
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows drawn from the model, in the kind of table it was fitted on."""

@@ -14,12 +14,17 @@ from sparsedensity import periods, writing
 from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.errors import DataError, ModelFileError, OutputError, ParameterError, in_short
 from sparsedensity.scalars import is_number
+from sparsedensity.structures.base import Structure
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
 from sparsedensity.structures.tree import Tree
+from sparsedensity.table import Floats
 
 FORMAT = "sparsedensity model"
-VERSION = 1
+VERSION = 2
+"""The newest version of the file; it keeps the weights of every leaf by value."""
+EVEN_VERSION = 1
+"""What models with even leaves are written as, so that older releases read them too."""
 FIRST_BYTES = 1 << 10
 MOST_BYTES = 1 << 30
 
@@ -36,12 +41,12 @@ SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
 """What each entry about the search must be."""
 
 
-def write_document(path: str | os.PathLike[str], document: Mapping[str, Json]) -> None:
+def write_document(path: str | os.PathLike[str], document: Mapping[str, Json], version: int = EVEN_VERSION) -> None:
     """Write a model file. The old file stays whole until the new one is complete."""
     path = Path(path)
     try:
         text = json.dumps(
-            {"format": FORMAT, "version": VERSION, **document}, indent=1, ensure_ascii=False, allow_nan=False
+            {"format": FORMAT, "version": version, **document}, indent=1, ensure_ascii=False, allow_nan=False
         )
         writing.write_text(text + "\n", path)
     except OutputError as error:
@@ -140,6 +145,50 @@ def structure_from_json(document: dict[str, Json], domain: Domain) -> Tree | Rul
     if "rules" in document:
         return RuleList.of(domain, [[_condition_from_json(domain, c) for c in rule] for rule in document["rules"]])
     return _cells_from_json(document["cells"], domain)
+
+
+def by_value_to_json(domain: Domain, numbers: Floats) -> dict[str, dict[str, float]]:
+    """A number for every value of a domain, by column and value; those that are 0 are left out."""
+    return {
+        feature.name: {
+            label: int(number) if number.is_integer() else number
+            for label, number in zip(_labels(feature), numbers[domain.span(i)].tolist(), strict=True)
+            if number
+        }
+        for i, feature in enumerate(domain)
+    }
+
+
+def by_value_from_json(domain: Domain, columns: dict[str, dict[str, Json]]) -> Floats:
+    """The numbers that :func:`by_value_to_json` wrote, none of them below 0."""
+    numbers = np.zeros(int(domain.starts[-1]))
+    if strange := [name for name in columns if name not in domain.names]:
+        raise DataError(f"{in_short(strange[0])} is not one of its columns.")
+    for i, feature in enumerate(domain):
+        if feature.name not in columns:
+            raise DataError(f"it lacks the values of {feature.name!r}.")
+        places = {label: place for place, label in enumerate(_labels(feature), int(domain.starts[i]))}
+        for label, number in columns[feature.name].items():
+            if label not in places:
+                raise DataError(f"{feature.name!r} has no value {in_short(label)}.")
+            if not is_number(number) or number < 0:
+                raise DataError(f"{feature.name!r} has {in_short(number)} at {label}, not a number from 0.")
+            numbers[places[label]] = number
+    return numbers
+
+
+def leaf_values_from_json(leaves: list[Json], structure: Structure) -> Floats:
+    """The weight in every leaf of a tree at every value; those of a column add up to the weight of the leaf."""
+    if not isinstance(structure, Tree) or len(leaves) != structure.n_leaves:
+        raise DataError("the weights of its leaves do not fit its structure.")
+    domain, found = structure.domain, []
+    for number, (leaf, region) in enumerate(zip(leaves, structure.regions, strict=True)):
+        weights = by_value_from_json(domain, leaf["values"])
+        sums = np.add.reduceat(weights, domain.starts[:-1])
+        if weights[~region.mask(domain)].any() or not np.allclose(sums, leaf["weight"], rtol=1e-9, atol=0):
+            raise DataError(f"the values of leaf {number} do not fit its conditions and its weight.")
+        found.append(weights)
+    return np.array(found)
 
 
 def _feature_to_json(feature: Feature) -> dict[str, Json]:
@@ -243,6 +292,20 @@ def _value_to_json(feature: Feature, code: int) -> Json:
     if isinstance(value, Bin) and feature.period is not None:
         return periods.start(feature.period, value).astype(str).tolist()
     return list(value) if isinstance(value, Bin) else value
+
+
+def _labels(feature: Feature) -> list[str]:
+    """Every value as a key of JSON: a text as it is, unless it could be taken for JSON; others, and those, as JSON."""
+    values = [_value_to_json(feature, code) for code in range(feature.size)]
+    return [value if isinstance(value, str) and not _is_json(value) else json.dumps(value) for value in values]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _codes_of(feature: Feature, values: list[Json]) -> list[int]:
