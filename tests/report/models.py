@@ -6,6 +6,7 @@ from sparsedensity import GreedyTree
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.posterior import LeafSparse
+from sparsedensity.posterior.profiles import Profiles, profile_leaf
 from sparsedensity.report import model
 from sparsedensity.report.model import Report
 from sparsedensity.structures import Condition, RuleList
@@ -36,6 +37,23 @@ def tree_report(tree, weights=None):
     """The report of a tree with some weight in its leaves."""
     given = np.arange(1.0, tree.n_leaves + 1) if weights is None else weights
     return report_of(tree, given, LeafSparse(), f"A tree of {tree.n_leaves}")
+
+
+def profile_report(tree, codes, weights=None, pseudocount=2.0, probability=0.5):
+    """The report of a tree whose leaves have profiles, counted in rows of codes."""
+    domain, codes = tree.domain, np.asarray(codes, tree.domain.code_type)
+    given = np.ones(len(codes)) if weights is None else np.asarray(weights, float)
+    by_value = np.zeros((tree.n_leaves, int(domain.starts[-1])))
+    leaves = tree.leaf_numbers(codes)
+    for feature, start in enumerate(domain.starts[:-1]):
+        np.add.at(by_value, (leaves, start + codes[:, feature].astype(int)), given)
+    held = by_value[:, domain.span(0)].sum(axis=1)
+    posterior = LeafSparse()
+    leaf = profile_leaf(domain, by_value.sum(axis=0), pseudocount, probability)
+    profiles = Profiles.of(leaf, tree, by_value)
+    density = Density(tree, held, posterior.log_probabilities(tree, held), profiles)
+    found = model.leaves_of(density, posterior.intervals(tree, held))
+    return Report(f"Kinds: {tree.n_leaves}", (), found, tree, profiles=profiles)
 
 
 def rules_report():

@@ -12,7 +12,6 @@ from sparsedensity.report import svg, words
 from sparsedensity.report.html import fill
 from sparsedensity.report.made import made_with, write_picture
 from sparsedensity.report.model import Report
-from sparsedensity.report.naming import brief_names
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form_of, spots_of
 from sparsedensity.report.style import NARROW, Style
 from sparsedensity.report.text import rows_of, table, written
@@ -160,7 +159,7 @@ class Comparison:
             narrow=svg.markup(picture.narrow(), NARROW),
             more=more,
             fewer=fewer,
-            names=brief_names(self.report, (self.report.leaves[d.leaf] for d in more + fewer if d.leaf is not None)),
+            names={leaf.number: leaf.name for leaf in self.report.leaves},
         )
         return written(page, path)
 

@@ -18,7 +18,6 @@ from sparsedensity.report.axes import power_of_ten
 from sparsedensity.report.importance import importance_of
 from sparsedensity.report.made import made_with
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.report.naming import brief_names
 from sparsedensity.report.page_data import page_data
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.standing import Score, standing
@@ -40,8 +39,6 @@ def render(report: Report) -> str:
     common = nlargest(NAMED_LEAVES, possible, key=lambda leaf: leaf.share)
     densest = max(possible, key=lambda leaf: leaf.log_density, default=None)
     evidence = report.evidence
-    unusual = [record.explanation.leaf for record in evidence.records] if evidence else []
-    named = [*common, *rarest, *([densest] if densest else []), *(report.leaves[n] for n in unusual if n is not None)]
     path = None if evidence is None else evidence.path
     return fill(
         "page.html",
@@ -58,7 +55,7 @@ def render(report: Report) -> str:
         common=common,
         densest=densest,
         rarest=rarest,
-        names=brief_names(report, {leaf.number: leaf for leaf in named}.values()),
+        names=[leaf.name for leaf in report.leaves],
         spread=_spread(report, rarest[0]) if rarest else "",
         contrast=words.sayable(max(logs) - min(logs)) if logs else "",
         importance=importance_of(report),

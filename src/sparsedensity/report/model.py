@@ -12,10 +12,11 @@ import numpy as np
 
 from sparsedensity import periods
 from sparsedensity.density import Density
-from sparsedensity.domain import Bin, Feature, Value
+from sparsedensity.domain import Bin, Domain, Feature, Value
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
+from sparsedensity.report.naming import names_of
 from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
 from sparsedensity.report.traits import Trait, traits_of
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
@@ -57,6 +58,8 @@ class Leaf:
     """The share of the training rows in it."""
     besides: str = ""
     """What holds beside its conditions: that no rule above it in a list applies."""
+    name: str = ""
+    """In a few words what tells its records from others: no other leaf of the model has the same name."""
     traits: tuple[Trait, ...] = ()
     """The columns that have a profile of their own in it, strongest first."""
 
@@ -74,6 +77,7 @@ class Leaf:
         """The leaf as plain data, for JSON."""
         return {
             "leaf": self.number,
+            "name": self.name,
             "conditions": [str(condition) for condition in self.conditions],
             "weight": self.weight,
             "probability": self.probability,
@@ -182,11 +186,12 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
     """Every leaf of a fitted structure."""
     structure = density.structure
     volumes, logs, shares = structure.log_volumes, density.log_densities, density.weights / density.weights.sum()
-    traits = traits_of(density)
+    conditions, traits = [allowed_values(structure, i) for i in range(structure.n_leaves)], traits_of(density)
+    names = names_of(density, conditions, traits)
     return tuple(
         Leaf(
             number=i,
-            conditions=_leaf_conditions(structure, i),
+            conditions=_in_words(structure.domain, conditions[i]),
             weight=float(density.weights[i]),
             probability=float(density.probabilities[i]),
             log_volume=float(volumes[i]),
@@ -195,6 +200,7 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             unusualness=float(density.unusualness[i]),
             share=float(shares[i]),
             besides=_besides(structure, i),
+            name=names[i],
             traits=traits[i],
         )
         for i in range(structure.n_leaves)
@@ -282,9 +288,13 @@ def _cell_lines(cells: Cells, at_most: int) -> Iterator[TextLine]:
 
 
 def _leaf_conditions(structure: Structure, leaf: int) -> tuple[LeafCondition, ...]:
+    return _in_words(structure.domain, allowed_values(structure, leaf))
+
+
+def _in_words(domain: Domain, conditions: Sequence[tuple[int, Sequence[int]]]) -> tuple[LeafCondition, ...]:
     return tuple(
         LeafCondition(feature.name, tuple(_value(feature, code) for code in codes), words.condition(feature, codes))
-        for feature, codes in ((structure.domain[i], codes) for i, codes in allowed_values(structure, leaf))
+        for feature, codes in ((domain[i], codes) for i, codes in conditions)
     )
 
 

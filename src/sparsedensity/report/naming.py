@@ -1,71 +1,217 @@
-"""Short names for leaves: the conditions that tell most."""
+"""Short names for leaves: of all that is so in a leaf, the one or two things that are seldom so in others.
+
+A name is made of conditions, which hold for every record of the leaf, and of traits, which it calls "mostly" so. Values
+that are words of their own go without their column: "crew, male", but "survived no".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsedensity.domain import Domain
-from sparsedensity.report.model import Leaf, Report, allowed_values
+from sparsedensity.density import Density
+from sparsedensity.density.boxes import Boxes
+from sparsedensity.domain import Domain, Feature
+from sparsedensity.report import words
+from sparsedensity.report.traits import Highlight, Trait
+from sparsedensity.structures import RuleList, Tree
 from sparsedensity.table import Floats
 
-SHORT = 3
-"""A leaf of so many conditions is named by all of them."""
 FEWEST = 2
+"""How many things a name says, unless one alone means hardly any other record, or more are needed to be unique."""
+SHARP = 0.1
+"""A name needs no second part if it means at most so many other records for one of the leaf."""
+WORTH = 0.9
+"""A second part must leave at most this share of them."""
+MOSTLY = 0.8
+"""The share of a leaf's records from which a name may speak of a trait."""
+LONGEST = 30
+"""If the values of a condition are longer than this, only the commonest of them is named."""
+WORDY = 40
+"""So many characters must tell a nat more than none."""
+CERTAIN = 1.0
+"""By so many nats a trait, which is only mostly so, must tell more than a condition."""
+BLUR = 0.01
+"""A name that means fewer other records than this, for one of the leaf, need not be more precise."""
+RIVALS = 1000
+"""A leaf is told apart from so many others, the largest: time would else grow with the square of their number."""
+VAGUE = {"yes", "no", "true", "false", "none", "other", "others", "unknown", "missing", "high", "medium", "low"}
+"""Words that say nothing without their column."""
+EVERYTHING = "every record"
 
-Codes = Mapping[int, frozenset[int]]
+Codes = Sequence[int]
+Conditions = Sequence[tuple[int, Codes]]
+"""The features that a leaf has conditions on, and the codes that these allow."""
 
 
-def brief_names(report: Report, leaves: Iterable[Leaf]) -> dict[int, str]:
-    """By their numbers, leaves by their most telling conditions, which no other leaf meets.
+def names_of(density: Density, conditions: Sequence[Conditions], traits: Sequence[Sequence[Trait]]) -> list[str]:
+    """A name for every leaf, unique among them."""
+    match density.structure:
+        case Tree():
+            namer = _Namer(density)
+            return unique(namer.name(i, *both) for i, both in enumerate(zip(conditions, traits, strict=True)))
+        case RuleList() as rules:
+            speaker = _Speaker(rules.domain)
+            last = "none of the rules above" if rules.n_rules else EVERYTHING
+            return unique(_joined(speaker.condition(f, codes) for f, codes in leaf) or last for leaf in conditions)
+    domain = density.structure.domain
+    points = (" and ".join(words.condition(domain[f], codes) for f, codes in leaf) for leaf in conditions)
+    return unique(point or "every other point" for point in points)
 
-    If conditions are left out, the name says how many there are.
+
+def unique(names: Iterable[str]) -> list[str]:
+    """The names; those that several leaves have, because their labels read alike, with the number of the leaf.
+
+    >>> unique(["crew", "male", "crew"])
+    ['crew (leaf 0)', 'male', 'crew (leaf 2)']
     """
-    every = [
-        {feature: frozenset(codes) for feature, codes in allowed_values(report.structure, leaf.number)}
-        for leaf in report.leaves
-    ]
-    return {leaf.number: _brief_name(report, leaf, every) for leaf in leaves}
+    found = list(names)
+    while len(taken := Counter(found)) < len(found):
+        found = [f"{name} (leaf {i})" if taken[name] > 1 else name for i, name in enumerate(found)]
+    return found
 
 
-def _brief_name(report: Report, leaf: Leaf, every: Sequence[Codes]) -> str:
-    if len(leaf.conditions) <= SHORT:
-        return str(leaf)
-    chosen = _telling(report, every[leaf.number], every)
-    conditions = zip(every[leaf.number], leaf.conditions, strict=True)
-    named = replace(leaf, conditions=tuple(condition for feature, condition in conditions if feature in chosen))
-    return f"{named} ({len(leaf.conditions)} conditions)"
+def _joined(parts: Iterable[str]) -> str:
+    """The parts of a name; one that lists values ends more clearly than with another comma."""
+    texts = list(parts)
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
 
 
-def _telling(report: Report, leaf: Codes, every: Sequence[Codes]) -> Codes:
-    """The conditions of a leaf that let the fewest records through, as many as it takes to mean this leaf alone."""
-    domain = report.structure.domain
-    event, met = np.ones(int(domain.starts[-1])), dict[int, frozenset[int]]()
-    while len(met) < len(leaf) and (len(met) < FEWEST or not _one_leaf(met, every)):
-        events = {i: _narrowed(domain, event, i, codes) for i, codes in leaf.items() if i not in met}
-        best = min(events, key=lambda i: report.density.probability(events[i]))
-        event, met[best] = events[best], leaf[best]
-    for i in list(met):  # what came first may be needless by now
-        fewer = {other: codes for other, codes in met.items() if other != i}
-        if len(fewer) >= FEWEST and _one_leaf(fewer, every):
-            met = fewer
-    return met
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What a name may say: of how much of the leaf it is so, and of how much of its rivals."""
+
+    text: str
+    within: float
+    among: Floats
+    also: NDArray[np.bool_]
+    """The rivals of which the same could be said."""
+    trait: bool = False
+
+    def __and__(self, other: _Part) -> _Part:
+        """Both: so much is left as of the stronger, so of two columns that say the same the second adds nothing."""
+        among, also = np.minimum(self.among, other.among), self.also & other.also
+        return _Part("", min(self.within, other.within), among, also)
 
 
-def _one_leaf(conditions: Codes, every: Sequence[Codes]) -> bool:
-    return sum(_inside(leaf, conditions) for leaf in every) == 1
+@dataclass(frozen=True)
+class _Speaker:
+    """Conditions in few words."""
+
+    domain: Domain
+
+    def condition(self, feature: int, codes: Codes, shares: Floats | None = None) -> str:
+        """A condition; of many values the commonest is named."""
+        return self._spoken(feature, self._values(self.domain[feature], codes, shares))
+
+    def trait(self, feature: int, highlight: Highlight) -> str:
+        """A value, or a run of them, that most records of a leaf have."""
+        return self._spoken(feature, f"mostly {self._values(self.domain[feature], highlight.codes)}")
+
+    def _spoken(self, feature: int, values: str) -> str:
+        return values if self._clear[feature] else f"{words.printable(self.domain[feature].name, LONGEST)} {values}"
+
+    def _values(self, feature: Feature, codes: Codes, shares: Floats | None = None) -> str:
+        text = words.some_values(feature, codes)
+        if feature.ordered or len(text) <= LONGEST:
+            return text
+        commonest = codes[0] if shares is None else max(codes, key=lambda code: float(shares[code]))
+        others = f" or {words.counted(len(codes) - 1, 'other', 'others')}" if len(codes) > 1 else ""
+        return words.one_value(feature, feature.values[commonest], LONGEST - len(others)) + others
+
+    @cached_property
+    def _clear(self) -> list[bool]:
+        """Whether each column can go unnamed: all its values are words that no other column has."""
+        labels = [{words.plain_value(v).casefold() for v in feature.values} for feature in self.domain]
+        columns = Counter(label for column in labels for label in column)
+        return [
+            feature.kind == "nominal" and all(columns[label] == 1 and _is_word(label) for label in column)
+            for feature, column in zip(self.domain, labels, strict=True)
+        ]
 
 
-def _inside(leaf: Codes, conditions: Codes) -> bool:
-    """Whether every record of a leaf meets some conditions."""
-    return all(feature in leaf and leaf[feature] <= codes for feature, codes in conditions.items())
+def _is_word(label: str) -> bool:
+    return len(label) > 2 and any(map(str.isalpha, label)) and label not in VAGUE
 
 
-def _narrowed(domain: Domain, event: Floats, feature: int, codes: frozenset[int]) -> Floats:
-    """An event with one more condition."""
-    narrow, side = event.copy(), np.zeros(domain.sizes[feature])
-    side[list(codes)] = 1.0
-    narrow[domain.span(feature)] *= side
-    return narrow
+class _Namer:
+    """Names the leaves of one tree."""
+
+    def __init__(self, density: Density) -> None:
+        tree, domain = density.structure, density.structure.domain
+        assert isinstance(tree, Tree)
+        self.speaker, self.domain = _Speaker(domain), domain
+        masks = np.stack([region.mask(domain) for region in tree.regions])
+        boxes = Boxes.of(domain, masks, np.arange(tree.n_leaves))
+        self.inside = boxes.inside if density.profiles is None else density.profiles.inside
+        self.rivals = np.sort(np.argsort(-density.probabilities, kind="stable")[:RIVALS])
+        self.probabilities, self.weights = density.probabilities, density.probabilities[self.rivals]
+        self.rival_masks, self.rival_inside = masks[self.rivals], self.inside[self.rivals]
+        self.met = lru_cache(maxsize=4096)(self._met)
+
+    def name(self, leaf: int, conditions: Conditions, traits: Sequence[Trait]) -> str:
+        """The name of a leaf."""
+        parts = [self._condition(leaf, feature, tuple(codes)) for feature, codes in conditions]
+        bound = {feature for feature, _ in conditions}
+        parts += [self._trait(one) for one in traits if one.highlight.share >= MOSTLY and one.feature not in bound]
+        chosen = self._telling(leaf, parts)
+        return _joined(part.text for part in sorted(chosen, key=lambda part: part.trait)) or EVERYTHING
+
+    def _condition(self, leaf: int, feature: int, codes: tuple[int, ...]) -> _Part:
+        among, also = self.met(feature, codes)
+        text = self.speaker.condition(feature, codes, self.inside[leaf, self.domain.span(feature)])
+        return _Part(text, 1.0, among, also)
+
+    def _trait(self, trait: Trait) -> _Part:
+        among, _ = self.met(trait.feature, trait.highlight.codes)
+        text = self.speaker.trait(trait.feature, trait.highlight)
+        return _Part(text, trait.highlight.share, among, among >= MOSTLY, trait=True)
+
+    def _met(self, feature: int, codes: tuple[int, ...]) -> tuple[Floats, NDArray[np.bool_]]:
+        """How much of every rival has one of some values, and which rivals have no other."""
+        span = self.domain.span(feature)
+        chosen = np.zeros(span.stop - span.start, bool)
+        chosen[list(codes)] = True
+        among: Floats = self.rival_inside[:, span] @ chosen
+        others: NDArray[np.bool_] = self.rival_masks[:, span] & ~chosen
+        return among, np.logical_not(others.any(axis=1))
+
+    def _telling(self, leaf: int, parts: list[_Part]) -> list[_Part]:
+        """The parts that leave the fewest other records, as many as it takes that they mean this leaf alone."""
+        other = self.rivals != leaf
+        said, chosen = _Part("", 1.0, other.astype(np.float64), other), list[_Part]()
+        while parts:
+            best = min(parts, key=lambda part: self._rank(leaf, said & part, part, bool(chosen)))
+            more = said & best
+            if chosen and not said.also.any():
+                before, after = self._blur(leaf, said), self._blur(leaf, more)
+                if len(chosen) >= FEWEST or before <= SHARP or after > WORTH * before:
+                    break
+            parts.remove(best)
+            chosen.append(best)
+            said = more
+        return _needed(chosen, other)
+
+    def _blur(self, leaf: int, said: _Part) -> float:
+        """The other records of which something is so, for one record of the leaf of which it is."""
+        return float(self.weights @ said.among) / max(float(self.probabilities[leaf]) * said.within, 1e-300)
+
+    def _rank(self, leaf: int, said: _Part, part: _Part, later: bool) -> tuple[float, float]:
+        """Low for a part that tells much in few words; once a name has begun, first of all if it ends all doubt."""
+        doubt = float(np.count_nonzero(said.also)) if later else 0.0
+        return doubt, math.log(self._blur(leaf, said) + BLUR) + len(part.text) / WORDY + CERTAIN * part.trait
+
+
+def _needed(chosen: list[_Part], other: NDArray[np.bool_]) -> list[_Part]:
+    """The parts without those that came first and are needless by now."""
+    for part in list(chosen):
+        rest = [one for one in chosen if one is not part]
+        if len(rest) >= FEWEST and not np.logical_and.reduce([other, *(one.also for one in rest)]).any():
+            chosen = rest
+    return chosen

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparsedensity.density import Density
-from sparsedensity.domain import Domain
+from sparsedensity.domain import Domain, Feature
 from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
+from sparsedensity.table import Floats
 
 LIKELY = 0.5
 """A column has a profile of its own if that is more probable than not."""
@@ -15,10 +19,20 @@ LIKELY = 0.5
 
 @dataclass(frozen=True)
 class ValueShare:
-    """How often a value occurs in a leaf, and in the whole table among the values that the leaf allows."""
+    """How often a value occurs in a leaf, and in the whole table."""
 
     code: int
     value: str
+    share: float
+    overall: float
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """What stands out in a column: a value, or a run of ordered ones, that is more common in a leaf than elsewhere."""
+
+    codes: tuple[int, ...]
+    values: str
     share: float
     overall: float
 
@@ -32,7 +46,31 @@ class Trait:
     evidence: float
     """Nats per record of the leaf by which the rows speak for a profile of its own."""
     values: tuple[ValueShare, ...]
-    """Every allowed value, those whose share differs most from the whole table first."""
+    """Every allowed value, those whose share differs most from what the table would have here first."""
+    highlight: Highlight
+
+
+@dataclass(frozen=True)
+class Standout:
+    """What stands out in one column, or alike in several."""
+
+    names: tuple[str, ...]
+    highlight: Highlight
+
+    def name(self, longest: int = words.LONGEST_LABEL) -> str:
+        """Its columns in few words: the strongest, and how many others there are."""
+        first, *others = self.names
+        more = f" (+{len(others)})" if others else ""
+        return words.printable(first, longest - len(more)) + more
+
+
+def standouts_of(traits: Iterable[Trait]) -> list[Standout]:
+    """What stands out in a leaf, strongest first; columns that say the same are one."""
+    alike: dict[tuple[str, str, str], list[Trait]] = {}
+    for trait in traits:
+        most = trait.highlight
+        alike.setdefault((most.values, words.about(most.share), words.about(most.overall)), []).append(trait)
+    return [Standout(tuple(trait.name for trait in group), group[0].highlight) for group in alike.values()]
 
 
 def traits_of(density: Density) -> list[tuple[Trait, ...]]:
@@ -40,26 +78,41 @@ def traits_of(density: Density) -> list[tuple[Trait, ...]]:
     profiles, domain = density.profiles, density.structure.domain
     if profiles is None:
         return [()] * density.structure.n_leaves
+    labels = [words.some_values(feature, [code]) for feature in domain for code in range(feature.size)]
     found = []
     for leaf in range(len(profiles.own)):
-        own = [f for f in range(len(domain)) if profiles.own[leaf, f] > LIKELY]
-        traits = [_trait(domain, profiles, leaf, f) for f in own]
+        own = np.flatnonzero(profiles.own[leaf] > LIKELY).tolist()
+        traits = [_trait(domain, profiles, leaf, f, labels) for f in own]
         found.append(tuple(sorted(traits, key=lambda trait: -trait.evidence)))
     return found
 
 
-def _trait(domain: Domain, profiles: Profiles, leaf: int, feature: int) -> Trait:
-    start = int(domain.starts[feature])
-    codes = [code for code in range(domain.sizes[feature]) if profiles.allowed[leaf, start + code]]
-    values = [
-        ValueShare(
-            code,
-            words.some_values(domain[feature], [code]),
-            float(profiles.inside[leaf, start + code]),
-            float(profiles.background[leaf, start + code]),
-        )
-        for code in codes
-    ]
+def _trait(domain: Domain, profiles: Profiles, leaf: int, feature: int, labels: Sequence[str]) -> Trait:
+    span = domain.span(feature)
+    inside, overall = profiles.inside[leaf, span], profiles.leaf.background[span]
+    excess = inside - profiles.background[leaf, span]
+    codes = sorted(np.flatnonzero(profiles.allowed[leaf, span]).tolist(), key=lambda code: -abs(excess[code]))
+    values = [ValueShare(c, labels[span.start + c], float(inside[c]), float(overall[c])) for c in codes]
     evidence = float(profiles.evidence[leaf, feature] / max(profiles.totals[leaf, feature], 1.0))
-    values.sort(key=lambda each: -abs(each.share - each.overall))
-    return Trait(feature, words.printable(domain[feature].name), evidence, tuple(values))
+    most = _standing_out(domain[feature], sorted(codes), excess)
+    text = words.some_values(domain[feature], most)
+    highlight = Highlight(tuple(most), text, float(inside[most].sum()), float(overall[most].sum()))
+    return Trait(feature, words.printable(domain[feature].name), evidence, tuple(values), highlight)
+
+
+def _standing_out(feature: Feature, codes: Sequence[int], excess: Floats) -> list[int]:
+    """The run of an ordered feature, else the value, that is most in excess."""
+    if not feature.ordered:
+        return [max(codes, key=lambda code: float(excess[code]))]
+    runs = words.runs_of([code for code in codes if code != feature.missing])
+    best = [_best_run(run, excess) for run in runs] + [[code] for code in codes if code == feature.missing]
+    return max(best, key=lambda run: float(excess[run].sum()))
+
+
+def _best_run(run: Sequence[int], excess: Floats) -> list[int]:
+    """The part of a run with the largest sum."""
+    sums = np.concatenate([[0.0], np.cumsum(excess[list(run)])])
+    lowest = np.minimum.accumulate(sums[:-1])
+    end = int(np.argmax(sums[1:] - lowest))
+    begin = int(np.argmin(sums[: end + 1]))
+    return list(run[begin : end + 1])

@@ -127,6 +127,19 @@ def percent(share: float) -> str:
     return f"{100 * share:#.3g}".removesuffix(".") + " %" if share else "0 %"
 
 
+def about(share: float) -> str:
+    """A share in percent, as short as it can be said.
+
+    >>> about(0.884), about(0.004), about(0.0001), about(0.9971), about(1.0), about(0.0)
+    ('88 %', '0.4 %', 'under 0.1 %', 'over 99 %', '100 %', '0 %')
+    """
+    if 0.995 <= share < 1:
+        return "over 99 %"
+    if 0 < share < 0.0005:
+        return "under 0.1 %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.0095 else f"{100 * share:.0f} %"
+
+
 def observed(share: float) -> str:
     """The share of the rows that was seen.
 
