@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sparsedensity import GreedyTree, Histogram, datasets
-from sparsedensity.report import svg, text
-from tests.report.models import rules_report
+from sparsedensity.report import graphviz, latex, mermaid, svg, text
+from tests.report.models import kinds_report, rules_report
 
 HERE = Path(__file__).parent
 
@@ -98,7 +98,20 @@ def test_a_rule_list_reads_as_approved():
     approved("rules-80.txt", text.render(rules_report(), width=80))
 
 
-@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram", "rules"])
+@pytest.mark.parametrize("width", [80, 120])
+def test_kinds_of_records_read_as_approved(width):
+    shown = text.render(kinds_report(), width=width)
+    assert max(map(len, shown.splitlines())) <= width
+    approved(f"kinds-{width}.txt", shown)
+
+
+@pytest.mark.parametrize("render", [mermaid.render, graphviz.render, latex.render])
+def test_kinds_for_other_programs_are_as_approved(render):
+    approved(f"kinds.{render.__module__.rpartition('.')[2]}", render(kinds_report()))
+
+
+@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram", "rules", "kinds"])
 def test_a_picture_is_as_approved(models, name):
-    report = rules_report() if name == "rules" else models[name].report()
+    made = {"rules": rules_report, "kinds": kinds_report}
+    report = made[name]() if name in made else models[name].report()
     approved(f"{name}.svg", svg.render(report))

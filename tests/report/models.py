@@ -1,5 +1,7 @@
 """Reports of small models, and tables that try to break pictures."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sparsedensity import GreedyTree
@@ -9,7 +11,7 @@ from sparsedensity.posterior import LeafSparse
 from sparsedensity.posterior.profiles import Profiles, profile_leaf
 from sparsedensity.report import model
 from sparsedensity.report.model import Report
-from sparsedensity.structures import Condition, RuleList
+from sparsedensity.structures import Condition, RuleList, Tree
 from tests.draw_list import rules_on
 
 HOSTILE = (
@@ -54,6 +56,36 @@ def profile_report(tree, codes, weights=None, pseudocount=2.0, probability=0.5):
     density = Density(tree, held, posterior.log_probabilities(tree, held), profiles)
     found = model.leaves_of(density, posterior.intervals(tree, held))
     return Report(f"Kinds: {tree.n_leaves}", (), found, tree, profiles=profiles)
+
+
+def kinds_report():
+    """A tree of four kinds of mushrooms: columns that say the same, an order, a number, and a missing value."""
+    colours = ("brown", "green", "white")
+    domain = Domain(
+        (
+            Feature.nominal("odor", ("almond", "foul", "none")),
+            Feature.nominal("habitat", ("grasses", "paths", "woods")),
+            Feature.nominal("ring type", ("evanescent", "large", "pendant")),
+            Feature.nominal("cap colour", colours),
+            Feature.nominal("gill colour", colours),
+            Feature.ordinal("ripeness", ("button", "young", "ripe", "old")),
+            Feature.continuous("cap width in cm", (0, 2, 4, 8, 16, 32), missing=True),
+            Feature.nominal("bruises", ("no", "yes")),
+        )
+    )
+    tree = Tree.leaf(domain).split(0, 0, [{0}, {1}, {2}]).split(3, 1, [{0, 1}, {2}])
+    rng = np.random.default_rng(3)
+
+    def row(kind):
+        colour = rng.choice(3, p=((0.1, 0.1, 0.8), (0.8, 0.1, 0.1), (0.2, 0.7, 0.1), (0.4, 0.3, 0.3))[kind])
+        ripe = rng.choice(4, p=((0.4, 0.4, 0.1, 0.1), (0.05, 0.05, 0.2, 0.7), (0.25,) * 4, (0.25,) * 4)[kind])
+        ring = rng.choice(3, p=((0.1, 0.1, 0.8), (0.1, 0.88, 0.02), (0.6, 0.1, 0.3), (0.5, 0.2, 0.3))[kind])
+        width = min(5, rng.binomial(5, (0.2, 0.8, 0.5, 0.4)[kind]))
+        where = 2 if kind == 3 else int(rng.integers(0, 3 if kind < 2 else 2))
+        return [min(kind, 2), where, ring, colour, colour, ripe, width, rng.integers(0, 2)]
+
+    rows = [row(kind) for kind, count in enumerate((400, 700, 250, 650)) for _ in range(count)]
+    return replace(profile_report(tree, rows), title="Mushrooms of four kinds")
 
 
 def rules_report():

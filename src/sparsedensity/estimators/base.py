@@ -26,7 +26,7 @@ from sparsedensity.errors import ParameterError
 from sparsedensity.estimators import answers, paths
 from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
-from sparsedensity.estimators.explaining import explain_rows
+from sparsedensity.estimators.explaining import explain_rows, named
 from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import HeldOut
 from sparsedensity.estimators.parameters import check_word, generator, jobs_of
@@ -45,7 +45,7 @@ from sparsedensity.report.words import counted
 from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Cells, Structure
 from sparsedensity.table import Floats, Table
 
 MOST_SAMPLES = 2**31 - 1
@@ -283,7 +283,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
         check_is_fitted(self)
         source = answers.open_rows(self, X)
-        return explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")
+        explained = explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")
+        return explained if isinstance(self.structure_, Cells) else named(explained, self.leaves_)
 
     @_if_it_has_a_path
     def sparsity_path(self, X: Any, cv: int | None = 5, sample_weight: Any = None) -> SparsityPath:

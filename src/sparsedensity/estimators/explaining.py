@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +19,7 @@ from sparsedensity.ingest import Encoded, Source
 from sparsedensity.ingest.encode import UNKNOWN, encode_column
 from sparsedensity.report import model, words
 from sparsedensity.report.explanation import Change, Explanation, Factor
+from sparsedensity.report.model import Leaf
 from sparsedensity.table import Codes
 
 
@@ -29,6 +32,11 @@ def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bo
     for row, values in strange.items():
         explained[row] = _outside(density, encoded.codes[row], values, **_called(source, row))
     return [explained[row] for row in range(len(encoded.codes))]
+
+
+def named(explained: list[Explanation], leaves: Sequence[Leaf]) -> list[Explanation]:
+    """Explanations with the names of their leaves."""
+    return [one if one.leaf is None else replace(one, kind=leaves[one.leaf].name) for one in explained]
 
 
 def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[np.int64]) -> list[Explanation]:

@@ -16,6 +16,7 @@ from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form
 from sparsedensity.report.style import NARROW, Style
 from sparsedensity.report.text import rows_of, table, written
 
+OUTSIDE = "outside the domain"
 MOST_NAMED = 8
 LOUD = 3.0
 """Standard errors at which a difference has its full colour."""
@@ -37,6 +38,8 @@ class Difference:
     text: str
     leaf: int | None
     """``None`` for the rows outside the domain."""
+    name: str
+    """The short name of the leaf."""
     expected: float
     """The share that the model expects; of two tables, the share of the first."""
     observed: float
@@ -159,7 +162,6 @@ class Comparison:
             narrow=svg.markup(picture.narrow(), NARROW),
             more=more,
             fewer=fewer,
-            names={leaf.number: leaf.name for leaf in self.report.leaves},
         )
         return written(page, path)
 
@@ -211,7 +213,7 @@ def of_tables(report: Report, leaves: LeafComparison, outcome: Outcome, names: t
 
 
 def _comparison(report: Report, leaves: LeafComparison, outcome: Outcome, wording: Wording) -> Comparison:
-    texts = [*((str(leaf), leaf.number) for leaf in report.leaves), ("outside the domain", None)]
+    texts = [*((str(leaf), leaf.number, leaf.name) for leaf in report.leaves), (OUTSIDE, None, OUTSIDE)]
     numbers = zip(leaves.expected, leaves.observed, leaves.differences, leaves.weights, strict=True)
     test, untested = (outcome, "") if isinstance(outcome, SharesTest) else (None, outcome)
     return Comparison(
@@ -261,7 +263,8 @@ def _picture(comparison: Comparison) -> Picture:
         difference = Cell(f"{score:+.1f}", _swing(score, loudest))
         shares = _shares(expected, observed, largest, comparison.wording.titles)
         cells = (shares, difference, Cell(words.count(weight), weight / heaviest))
-        return replace(spot, share=observed, shade=_swing(score, LOUD), cells=cells)
+        name = "" if spot.leaf is None else report.leaves[spot.leaf].name
+        return replace(spot, share=observed, shade=_swing(score, LOUD), cells=cells, name=name)
 
     title = f"{comparison.wording.heading}: {comparison.title}"
     return Picture(title, form_of(report.structure), tuple(map(drawn, spots, parts)), columns, comparison.wording.scale)

@@ -10,6 +10,12 @@ from typing import Any
 
 from sparsedensity.report import words
 
+FEW = 3
+"""A leaf of more conditions goes by its name."""
+MOST_FACTORS = 3
+NOTABLE = 2.0
+"""A value is spoken of if it makes a record so many times rarer."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -47,8 +53,26 @@ class Factor:
         return self.overall / self.share if self.share > 0 else math.inf
 
     def __str__(self) -> str:
-        here, overall = words.percent(self.share), words.percent(self.overall)
-        return f"{words.printable(self.column)} {self.value}: {here} with its other values, {overall} overall"
+        if self.share == 0:
+            return f"among records like it, {self._what} is not expected; overall {words.about(self.overall)} have it"
+        return f"among records like it, {self._what} is rare: {self._shares}; it makes the record {self._times}"
+
+    @property
+    def likewise(self) -> str:
+        """The same, after a sentence on another value."""
+        return str(self) if self.share == 0 else f"so is {self._what}: {self._shares}; {self._times}"
+
+    @property
+    def _what(self) -> str:
+        return f"{words.printable(self.column)} {self.value}"
+
+    @property
+    def _shares(self) -> str:
+        return f"{words.about(self.share)}, overall {words.about(self.overall)}"
+
+    @property
+    def _times(self) -> str:
+        return f"{words.sayable(math.log(float(f'{self.times:.2g}')))} times rarer"
 
 
 @dataclass(frozen=True)
@@ -76,10 +100,11 @@ class Explanation:
     """The single change that would make it most ordinary; ``None`` if no change of one value helps."""
     factors: tuple[Factor, ...] = ()
     """Its values, those that speak most against it first; none if leaves are even or it is outside the domain."""
+    kind: str = ""
+    """The short name of its leaf."""
 
     def __str__(self) -> str:
-        change = "" if self.change is None else f" {_capital(str(self.change))}."
-        return f"{self.heading}: {self.reason}{change}"
+        return " ".join([f"{self.heading}: {self.reason}", *(f"{_capital(line)}." for line in self.remarks)])
 
     @property
     def heading(self) -> str:
@@ -92,8 +117,22 @@ class Explanation:
         if self.unknown is not None:
             column, value = self.unknown
             return f"outside the domain, because {words.printable(column)} is {words.plain_value(value)}."
-        path = " and ".join(self.path) or "every record"
-        return f"{path} (leaf {self.leaf}: {self.share}). {_capital(words.rarity(self.unusualness))}."
+        where, leaf = self._place
+        return f"{where} ({leaf}: {self.share}). {_capital(words.rarity(self.unusualness))}."
+
+    @property
+    def _place(self) -> tuple[str, str]:
+        """The conditions it meets, or of many the name of its leaf, and what to call the leaf."""
+        if self.kind and len(self.path) > FEW:
+            return self.kind, f"leaf {self.leaf}, {len(self.path)} conditions"
+        return " and ".join(self.path) or "every record", f"leaf {self.leaf}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """The values that make it rare, the strongest first, and the change that would make it most ordinary."""
+        rare = [factor for factor in self.factors if factor.times >= NOTABLE][:MOST_FACTORS]
+        sentences = [factor.likewise if i else str(factor) for i, factor in enumerate(rare)]
+        return [*sentences, *([] if self.change is None else [str(self.change)])]
 
     @property
     def share(self) -> str:
@@ -106,12 +145,11 @@ class Explanation:
         wrap = TextWrapper(
             words.room(width, 40), subsequent_indent="    ", break_on_hyphens=False, replace_whitespace=False
         )
-        path = " and ".join(self.path) or "every record"
-        lines = [words.rarity(self.unusualness), f"leaf {self.leaf}: {path}", self.share]
+        where, leaf = self._place
+        lines = [words.rarity(self.unusualness), f"{leaf}: {where}", self.share]
         if self.unknown is not None:
             lines = [self.reason]
-        if self.change is not None:
-            lines.append(str(self.change))
+        lines += self.remarks
         head = f"{self.heading}: {', '.join(f'{column} {value}' for column, value in values)}"
         return "\n".join(map(wrap.fill, [head, *(f"  {line}" for line in lines)]))
 
@@ -121,7 +159,9 @@ class Explanation:
         unknown = plain.pop("unknown")
         plain["outside"] = None if unknown is None else {"column": unknown[0], "value": unknown[1]}
         change = plain.pop("change")
-        plain["factors"] = [{**vars(factor), "times": factor.times} for factor in self.factors]
+        plain["factors"] = [
+            {**vars(factor), "times": factor.times if factor.share else None} for factor in self.factors
+        ]
         plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
         return plain
 

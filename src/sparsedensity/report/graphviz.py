@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sparsedensity.report.model import Report
-from sparsedensity.report.picture import picture_of
+from sparsedensity.report.picture import kind_lines, picture_of
 from sparsedensity.report.style import LIGHT, shade
 
 
 def render(report: Report) -> str:
-    """A directed graph from left to right: conditions on the edges, share and density in the leaves."""
+    """A directed graph from left to right: conditions on the edges; in the leaves the numbers, or what stands out."""
     picture = picture_of(report)
     lines = [
         "digraph density {",
@@ -22,7 +22,8 @@ def render(report: Report) -> str:
             look = f', fillcolor="{LIGHT[shade(spot.shade)]}", fontcolor=white, color="{LIGHT[shade(spot.shade)]}"'
         numbers = [f"{column.title} {cell.text}" for column, cell in zip(picture.columns, spot.cells, strict=False)]
         title = [spot.text] if spot.parent is None or not numbers else []
-        label = [*title, *(numbers if spot.leaf is not None else [] if title else numbers[:1])]
+        leaf = kind_lines(spot) if picture.kinds and spot.leaf is not None else numbers
+        label = [*title, *(leaf if spot.leaf is not None else [] if title else numbers[:1])]
         lines.append(f"  n{i} [label={_quoted(*label)}{look}];")
         if spot.parent is not None:
             width = max(1.0, 8 * spot.share)

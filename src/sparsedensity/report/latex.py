@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sparsedensity.report.model import Report
-from sparsedensity.report.picture import Picture, Spot, picture_of
+from sparsedensity.report.picture import Picture, Spot, kind_lines, picture_of
 from sparsedensity.report.style import LIGHT, SHADES, shade
 
 HEAD = r"""\documentclass[border=6pt]{standalone}
@@ -59,15 +59,18 @@ def _forest(picture: Picture) -> Iterator[str]:
     following = [*(spot.depth for spot in picture.spots[1:]), 0]
     for spot, after in zip(picture.spots, following, strict=True):
         closed = "]" * (spot.depth - after + 1)
-        yield f"{'  ' * spot.depth}[{{{_label(spot)}}}{_look(spot)}{closed}"
+        yield f"{'  ' * spot.depth}[{{{_label(picture, spot)}}}{_look(spot)}{closed}"
     yield r"\end{forest}"
 
 
-def _label(spot: Spot) -> str:
-    """The condition, and the numbers of a leaf below it."""
+def _label(picture: Picture, spot: Spot) -> str:
+    """The condition, and below it the numbers of a leaf, or its name and what stands out in it."""
     text = escaped(spot.text)
     if spot.leaf is None or not spot.cells:
         return text
+    if picture.kinds:
+        name, *lines = map(escaped, kind_lines(spot))
+        return r"\\".join([text, rf"\textbf{{{name}}}", *(f"{{{line}}}" for line in lines)])
     share, density = (escaped(cell.text) for cell in spot.cells[:2])
     return rf"{text}\\\textbf{{{share}}}, density {density}"
 

@@ -9,10 +9,12 @@ a group are given relative to that height, so that a page can move a group.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sparsedensity.report import kind_shapes
+from sparsedensity.report.kind_shapes import Kinds
 from sparsedensity.report.picture import Cell, Mark, NumberColumn, Picture, Spot
 from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import SHADES, WIDE, Style, condition_lines, shade, text_width
@@ -22,6 +24,10 @@ HEAD = 46.0
 FOOT = 34.0
 TITLE = 30.0
 LEAST_STEP = 3.5
+BESIDE = 14.0
+"""Between the numbers and the kinds of a picture."""
+NARROWER = 0.7
+"""The room of the labels beside kinds: rows are high enough for three lines."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,8 @@ class Drawing:
     @cached_property
     def row(self) -> float:
         """The height of a row."""
-        return self.style.row + self.style.font * (max(map(len, self._labels), default=1) - 1)
+        labels = self.style.row + self.style.font * (max(map(len, self._labels), default=1) - 1)
+        return max(labels, self._kinds.height if self._kinds else 0.0)
 
     @property
     def top(self) -> float:
@@ -63,12 +70,12 @@ class Drawing:
     @property
     def bottom(self) -> float:
         """Where the last row ends."""
-        return self.top + len(self._rows) * self.row
+        return self.top + sum(map(self._height, self._rows))
 
     @property
     def width(self) -> float:
         """The width of the paper."""
-        return self._columns_left + sum(map(self._width, self.picture.columns)) + MARGIN
+        return self._kinds_left + (self._kinds.width if self._kinds else 0.0) + MARGIN
 
     @property
     def height(self) -> float:
@@ -86,12 +93,18 @@ class Drawing:
             yield Text(left, head, column.title, "ink", size=font, bold=True)
             yield from self._axis(column, left)
             left += self._width(column)
+        if self._kinds:
+            yield Text(self._kinds_left, head, "kind of record", "ink", size=font, bold=True)
 
     @property
     def legend(self) -> Iterator[Shape]:
-        """What the colours mean, below the last row."""
-        low, high = self.picture.scale
+        """What the bars beside the leaves or the colours mean, below the last row."""
         y, font = self.bottom + 18, self.style.font - 1
+        if self._kinds and not self.style.foldable:
+            yield from kind_shapes.legend(MARGIN, y, font)
+        if self.picture.scale is None:
+            return
+        low, high = self.picture.scale
         x = MARGIN + text_width(low, font) + 8
         yield Text(MARGIN, y, low, "soft", size=font)
         for n in range(SHADES):
@@ -125,13 +138,15 @@ class Drawing:
         """Every depth beside the one above it, as wide as its longest label or, if that is very long, half of it."""
         style, most = self.style, self.style.widest_tree * 2 / 3
         if self.picture.form == "tree":
-            share = style.widest_tree / max(1, self._deepest)
+            share = style.widest_tree * (NARROWER if self.picture.kinds else 1.0) / max(1, self._deepest)
             most = min(max(share, style.narrowest_label), style.widest_label)
         lefts, rooms, left = [], [], MARGIN
         for depth in range(self._deepest + 1):
             texts = [spot.text for spot in self.picture.spots if spot.depth == depth]
             natural = max((text_width(text, style.font) for text in texts), default=0.0)
             room = natural if natural <= most else min(most, max(natural / 2 + style.font, style.narrowest_label))
+            if self.picture.kinds:
+                room = max(room, min(_longest_word(texts, style.font), style.widest_label))
             lefts.append(left)
             rooms.append(max(room, style.font))
             left += rooms[-1] + style.gap
@@ -143,7 +158,7 @@ class Drawing:
     def _labels(self) -> list[list[str]]:
         style = self.style
         return [
-            condition_lines(spot.text, spot.subject, self._room(i, spot), style.font, style.lines)
+            condition_lines(spot.text, spot.subject, self._room(i, spot), style.font, style.lines + self.picture.kinds)
             for i, spot in enumerate(self.picture.spots)
         ]
 
@@ -160,14 +175,32 @@ class Drawing:
     def _heights(self) -> list[float]:
         """The middle of every spot: rows one below the other, branches between their first and last child."""
         heights = [0.0] * len(self.picture.spots)
-        for n, i in enumerate(self._rows):
-            heights[i] = self.top + (n + 0.5) * self.row
+        top = self.top
+        for i in self._rows:
+            heights[i] = top + self._height(i) / 2
+            top += self._height(i)
         for i in sorted(set(range(len(heights))) - set(self._rows), reverse=True):
             children = self.picture.children[i]
             heights[i] = (heights[children[0]] + heights[children[-1]]) / 2
         if self.picture.form == "list" and len(heights) > 1:
             heights[0] = self.top - 16.0
         return heights
+
+    def _height(self, i: int) -> float:
+        """The height of one row; where every branch is a row, those without a kind beside them are lower."""
+        return self.row if self.picture.is_row(i) or self.style.foldable else self.style.row
+
+    @cached_property
+    def _kinds(self) -> Kinds | None:
+        """The room for the names of the leaves and, unless a page can fold them, what stands out in each."""
+        if not self.picture.kinds:
+            return None
+        spots = [replace(spot, standouts=()) if self.style.foldable else spot for spot in self.picture.spots]
+        return Kinds(tuple(spots), self.style.font)
+
+    @property
+    def _kinds_left(self) -> float:
+        return self._columns_left + sum(map(self._width, self.picture.columns)) + (BESIDE if self._kinds else 0.0)
 
     @cached_property
     def _labels_end(self) -> float:
@@ -263,6 +296,12 @@ class Drawing:
                 yield from _marks(n, column.mark, cell, left, self.style.axis * column.wide, shade(spot.shade))
             left += self._width(column)
             yield Text(left - 16, 0.0, cell.text, "ink", "end", font)
+        if self._kinds:
+            yield from self._kinds.shapes(i, self._kinds_left)
+
+
+def _longest_word(texts: Iterable[str], font: float) -> float:
+    return max((text_width(word, font) for text in texts for word in text.split(" ")), default=0.0)
 
 
 def _marks(n: int, mark: Mark, cell: Cell, left: float, room: float, colour: str) -> Iterator[Shape]:

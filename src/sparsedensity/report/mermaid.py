@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from sparsedensity.report.model import Report
-from sparsedensity.report.picture import Spot, picture_of
+from sparsedensity.report.picture import Picture, Spot, kind_lines, picture_of
 from sparsedensity.report.style import LIGHT, SHADES, shade
 
 
 def render(report: Report) -> str:
-    """A flowchart from left to right: conditions on the arrows, share and density in the leaves."""
+    """A flowchart from left to right: conditions on the arrows; in the leaves share and density, or what stands out."""
     picture = picture_of(report)
     lines = ["flowchart LR"]
     for i, spot in enumerate(picture.spots):
-        shape = f'(["{_label(spot)}"])' if picture.is_row(i) else f'["{_label(spot)}"]'
+        shape = f'(["{_label(picture, spot)}"])' if picture.is_row(i) else f'["{_label(picture, spot)}"]'
         lines.append(f"  n{i}{shape}")
         if spot.parent is not None:
             lines.append(f'  n{spot.parent} -->|"{_text(spot.text)}"| n{i}')
@@ -25,12 +25,13 @@ def render(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _label(spot: Spot) -> str:
+def _label(picture: Picture, spot: Spot) -> str:
     if not spot.cells or (spot.parent is None and spot.leaf is None):
         return _text(spot.text)
-    share, density = (cell.text for cell in spot.cells[:2])
-    numbers = f"{share}, density {density}" if spot.leaf is not None else share
-    return _text(f"{spot.text}: {numbers}" if spot.parent is None else numbers)
+    if spot.leaf is None:
+        return _text(spot.cells[0].text)
+    lines = kind_lines(spot) if picture.kinds else ["{}, density {}".format(*(cell.text for cell in spot.cells[:2]))]
+    return ": ".join([_text(spot.text)] * (spot.parent is None) + ["<br/>".join(map(_text, lines))])
 
 
 def _text(text: str) -> str:

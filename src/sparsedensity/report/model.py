@@ -49,7 +49,7 @@ class Leaf:
     """The share of records that the model expects in it."""
     log_volume: float
     density: float
-    """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
+    """Probability over volume, infinite if it does not fit a float: that of every point, or the mean of a profile."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
     """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
     unusualness: float = 0.0

@@ -31,6 +31,8 @@ WORTH = 0.9
 """A second part must leave at most this share of them."""
 MOSTLY = 0.8
 """The share of a leaf's records from which a name may speak of a trait."""
+MOST_TRAITS = 8
+"""Of such traits the strongest are looked at."""
 LONGEST = 30
 """If the values of a condition are longer than this, only the commonest of them is named."""
 WORDY = 40
@@ -54,7 +56,7 @@ def names_of(density: Density, conditions: Sequence[Conditions], traits: Sequenc
     """A name for every leaf, unique among them."""
     match density.structure:
         case Tree():
-            namer = _Namer(density)
+            namer = _Namer(density, conditions)
             return unique(namer.name(i, *both) for i, both in enumerate(zip(conditions, traits, strict=True)))
         case RuleList() as rules:
             speaker = _Speaker(rules.domain)
@@ -93,11 +95,6 @@ class _Part:
     also: NDArray[np.bool_]
     """The rivals of which the same could be said."""
     trait: bool = False
-
-    def __and__(self, other: _Part) -> _Part:
-        """Both: so much is left as of the stronger, so of two columns that say the same the second adds nothing."""
-        among, also = np.minimum(self.among, other.among), self.also & other.also
-        return _Part("", min(self.within, other.within), among, also)
 
 
 @dataclass(frozen=True)
@@ -143,12 +140,15 @@ def _is_word(label: str) -> bool:
 class _Namer:
     """Names the leaves of one tree."""
 
-    def __init__(self, density: Density) -> None:
-        tree, domain = density.structure, density.structure.domain
-        assert isinstance(tree, Tree)
+    def __init__(self, density: Density, conditions: Sequence[Conditions]) -> None:
+        domain = density.structure.domain
         self.speaker, self.domain = _Speaker(domain), domain
-        masks = np.stack([region.mask(domain) for region in tree.regions])
-        boxes = Boxes.of(domain, masks, np.arange(tree.n_leaves))
+        masks = np.ones((len(conditions), int(domain.starts[-1])), bool)
+        for mask, leaf in zip(masks, conditions, strict=True):
+            for feature, codes in leaf:
+                mask[domain.span(feature)] = False
+                mask[domain.starts[feature] + np.array(codes)] = True
+        boxes = Boxes.of(domain, masks, np.arange(len(masks)))
         self.inside = boxes.inside if density.profiles is None else density.profiles.inside
         self.rivals = np.sort(np.argsort(-density.probabilities, kind="stable")[:RIVALS])
         self.probabilities, self.weights = density.probabilities, density.probabilities[self.rivals]
@@ -159,7 +159,8 @@ class _Namer:
         """The name of a leaf."""
         parts = [self._condition(leaf, feature, tuple(codes)) for feature, codes in conditions]
         bound = {feature for feature, _ in conditions}
-        parts += [self._trait(one) for one in traits if one.highlight.share >= MOSTLY and one.feature not in bound]
+        free = [trait for trait in traits if trait.feature not in bound and trait.highlight.share >= MOSTLY]
+        parts += map(self._trait, free[:MOST_TRAITS])
         chosen = self._telling(leaf, parts)
         return _joined(part.text for part in sorted(chosen, key=lambda part: part.trait)) or EVERYTHING
 
@@ -182,30 +183,34 @@ class _Namer:
         others: NDArray[np.bool_] = self.rival_masks[:, span] & ~chosen
         return among, np.logical_not(others.any(axis=1))
 
-    def _telling(self, leaf: int, parts: list[_Part]) -> list[_Part]:
-        """The parts that leave the fewest other records, as many as it takes that they mean this leaf alone."""
+    def _telling(self, leaf: int, parts: Sequence[_Part]) -> list[_Part]:
+        """The parts that leave the fewest other records, as many as it takes that they mean this leaf alone.
+
+        Of parts together so much is left as of the strongest: of two columns that say the same, one adds nothing.
+        """
         other = self.rivals != leaf
-        said, chosen = _Part("", 1.0, other.astype(np.float64), other), list[_Part]()
-        while parts:
-            best = min(parts, key=lambda part: self._rank(leaf, said & part, part, bool(chosen)))
-            more = said & best
-            if chosen and not said.also.any():
-                before, after = self._blur(leaf, said), self._blur(leaf, more)
-                if len(chosen) >= FEWEST or before <= SHARP or after > WORTH * before:
-                    break
-            parts.remove(best)
+        among, also = np.array([part.among for part in parts]), np.array([part.also for part in parts])
+        within, price = np.array([part.within for part in parts]), np.array([_price(part) for part in parts])
+        left, doubt, held, blur, chosen = other.astype(np.float64), other, 1.0, math.inf, list[int]()
+        while len(chosen) < len(parts):
+            # other records of which all is so that the name would say, for one record of the leaf of which it is
+            own = self.probabilities[leaf] * np.minimum(within, held)
+            blurs = np.minimum(among, left) @ self.weights / np.maximum(own, 1e-300)
+            doubts = np.count_nonzero(also & doubt, axis=1) if chosen else np.zeros(len(parts))
+            ranked = np.lexsort((np.log(blurs + BLUR) + price, doubts)).tolist()
+            best = next(i for i in ranked if i not in chosen)
+            enough = len(chosen) >= FEWEST or blur <= SHARP or blurs[best] > WORTH * blur
+            if chosen and enough and not doubt.any():
+                break
             chosen.append(best)
-            said = more
-        return _needed(chosen, other)
+            left, doubt = np.minimum(left, among[best]), doubt & also[best]
+            held, blur = min(held, within[best]), blurs[best]
+        return _needed([parts[i] for i in chosen], other)
 
-    def _blur(self, leaf: int, said: _Part) -> float:
-        """The other records of which something is so, for one record of the leaf of which it is."""
-        return float(self.weights @ said.among) / max(float(self.probabilities[leaf]) * said.within, 1e-300)
 
-    def _rank(self, leaf: int, said: _Part, part: _Part, later: bool) -> tuple[float, float]:
-        """Low for a part that tells much in few words; once a name has begun, first of all if it ends all doubt."""
-        doubt = float(np.count_nonzero(said.also)) if later else 0.0
-        return doubt, math.log(self._blur(leaf, said) + BLUR) + len(part.text) / WORDY + CERTAIN * part.trait
+def _price(part: _Part) -> float:
+    """What a part must tell more than another, in nats."""
+    return len(part.text) / WORDY + CERTAIN * part.trait
 
 
 def _needed(chosen: list[_Part], other: NDArray[np.bool_]) -> list[_Part]:

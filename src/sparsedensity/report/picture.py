@@ -11,20 +11,26 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from sparsedensity.report import words
 from sparsedensity.report.axes import power_of_ten
 from sparsedensity.report.model import Leaf, Report, TextLine
+from sparsedensity.report.traits import Standout, standouts_of
 from sparsedensity.structures import RuleList, Structure, Tree
 
 Form = Literal["tree", "list", "cells"]
 Mark = Literal["bar", "point", "pair", "swing"]
 """A bar from the left; a point with its interval; two bars; a bar from the middle to either side."""
 
+Columns: TypeAlias = "tuple[tuple[NumberColumn, ...], Callable[[Part], tuple[Cell, ...]]]"
+"""The columns of a picture, and what makes a cell of each."""
+
 MOST_TICKS = 4
+MOST_WRITTEN = 2
+"""Of what stands out in a leaf, so much is written where there is little room."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,10 @@ class Spot:
     cells: tuple[Cell, ...] = ()
     subject: str = ""
     """The column that its text begins with."""
+    name: str = ""
+    """The short name of the leaf."""
+    standouts: tuple[Standout, ...] = ()
+    """What stands out in the leaf, if records are not spread evenly over it."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +91,10 @@ class Picture:
     form: Form
     spots: tuple[Spot, ...]
     columns: tuple[NumberColumn, ...]
-    scale: tuple[str, str] = ("rare kind of record", "common kind of record")
-    """What the two ends of the colours mean."""
+    scale: tuple[str, str] | None = ("rare kind of record", "common kind of record")
+    """What the two ends of the colours mean; ``None`` if there is one colour only."""
+    kinds: bool = False
+    """Whether leaves are shown by their names and by what stands out in them."""
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -98,9 +110,9 @@ class Picture:
         return not self.children[spot]
 
     def narrow(self) -> Picture:
-        """The picture for a phone, with the first two columns only."""
-        spots = tuple(replace(spot, cells=spot.cells[:2]) for spot in self.spots)
-        return replace(self, spots=spots, columns=self.columns[:2])
+        """The picture for a phone, with the first two columns only, and without what stands out in leaves."""
+        spots = tuple(replace(spot, cells=spot.cells[:2], standouts=()) for spot in self.spots)
+        return replace(self, spots=spots, columns=self.columns[:2], kinds=False)
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,8 @@ class Part:
 def picture_of(report: Report, most_rows: int | None = None) -> Picture:
     """The picture of a model: share, density with its interval, volume and rows of every leaf.
 
-    With a limit on the rows, the smallest branches of a larger tree are one row each.
+    If leaves have profiles: the share of every leaf, and what stands out in it. With a limit on the rows, the smallest
+    branches of a larger tree are one row each.
     """
     spots, below = spots_of(report.lines, report.structure)
     parts = [together([report.leaves[leaf] for leaf in leaves]) for leaves in below]
@@ -139,15 +152,23 @@ def picture_of(report: Report, most_rows: int | None = None) -> Picture:
         parts = [parts[i] for i in kept]
     rows = [part for i, part in enumerate(parts) if part is not None and bare.is_row(i)]
     inner = [part for spot, part in zip(bare.spots, parts, strict=True) if part is not None and spot.depth > 0]
-    shade = _shades([part.log_density for part in rows])
-    columns, cells_of = _columns(rows, [*rows, *inner], report.weight_name)
+    kinds = report.profiles is not None
+    shade = _shades([0.0] if kinds else [part.log_density for part in rows])
+    columns, cells_of = (_share_alone if kinds else _columns)(rows, [*rows, *inner], report.weight_name)
 
     def drawn(spot: Spot, part: Part | None) -> Spot:
         if part is None:
             return spot
-        return replace(spot, shade=shade(part.log_density), cells=cells_of(part))
+        spot = replace(spot, shade=shade(part.log_density), cells=cells_of(part))
+        return spot if spot.leaf is None else named(spot, report.leaves[spot.leaf])
 
-    return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)))
+    scale = None if kinds else bare.scale
+    return replace(bare, columns=columns, spots=tuple(map(drawn, bare.spots, parts)), scale=scale, kinds=kinds)
+
+
+def named(spot: Spot, leaf: Leaf) -> Spot:
+    """The spot of a leaf, with its name and what stands out in it."""
+    return replace(spot, name=leaf.name, standouts=tuple(standouts_of(leaf.traits)))
 
 
 def pruned(picture: Picture, most: int) -> tuple[Picture, list[int]]:
@@ -179,6 +200,11 @@ def _without(picture: Picture, closed: dict[int, int]) -> tuple[Picture, list[in
         text = f"{spot.text} ({closed[i]} leaves)" if i in closed else spot.text
         spots.append(replace(spot, text=text, parent=None if spot.parent is None else places[spot.parent]))
     return replace(picture, spots=tuple(spots)), list(places)
+
+
+def kind_lines(spot: Spot) -> list[str]:
+    """A leaf of a model of kinds in a few lines, where there is no room for bars: name, share, what stands out."""
+    return [spot.name, words.of_all_records(spot.share, spot.share), *map(str, spot.standouts[:MOST_WRITTEN])]
 
 
 def form_of(structure: Structure) -> Form:
@@ -221,9 +247,18 @@ def together(leaves: Sequence[Leaf]) -> Part | None:
     )
 
 
-def _columns(
-    rows: Sequence[Part], parts: Sequence[Part], weight_name: str
-) -> tuple[tuple[NumberColumn, ...], Callable[[Part], tuple[Cell, ...]]]:
+def _share_alone(rows: Sequence[Part], parts: Sequence[Part], weight_name: str) -> Columns:
+    """The one column of a model whose leaves are shown by what stands out in them."""
+    columns, cells_of = _columns(rows, parts, weight_name)
+
+    def cells_of_share(part: Part) -> tuple[Cell, ...]:
+        share, *_, weight = cells_of(part)
+        return (replace(share, title=f"{share.title}; {weight_name}: {weight.text}"),)
+
+    return columns[:1], cells_of_share
+
+
+def _columns(rows: Sequence[Part], parts: Sequence[Part], weight_name: str) -> Columns:
     """The four columns of a model, and what makes a cell of each.
 
     The bars of a branch that is not a row may be longer than the axis: a page that folds it draws all bars shorter.

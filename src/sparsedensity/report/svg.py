@@ -13,6 +13,8 @@ from sparsedensity.report.picture import Picture, Spot, picture_of
 from sparsedensity.report.shapes import Box, Curve, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import DARK, LIGHT, WIDE, Style
 
+MOST_TOLD = 8
+"""Of what stands out in a leaf, so much is told when the mouse rests on it."""
 ANCHORS = {"start": "", "middle": " sd-m", "end": " sd-e"}
 
 
@@ -112,8 +114,11 @@ def _spot_data(group: Group, spot: Spot) -> str:
 def _title(picture: Picture, spot: Spot) -> str:
     """What is shown when the mouse rests on a spot: everything about it in words."""
     lines = [spot.full or spot.text]
+    if spot.name not in ("", spot.text):
+        lines.append(f"leaf {spot.leaf}: {spot.name}")
     for column, cell in zip(picture.columns, spot.cells, strict=False):
         lines.append(f"{column.title}: {cell.text}{f' ({cell.title})' if cell.title else ''}")
+    lines += map(str, spot.standouts[:MOST_TOLD])
     return f"<title>{_text(chr(10).join(lines))}</title>"
 
 

@@ -57,11 +57,18 @@ class Standout:
     names: tuple[str, ...]
     highlight: Highlight
 
+    @property
+    def more(self) -> str:
+        """How many columns there are beside the strongest."""
+        return f" (+{len(self.names) - 1})" if len(self.names) > 1 else ""
+
     def name(self, longest: int = words.LONGEST_LABEL) -> str:
-        """Its columns in few words: the strongest, and how many others there are."""
-        first, *others = self.names
-        more = f" (+{len(others)})" if others else ""
-        return words.printable(first, longest - len(more)) + more
+        """Its columns in few words."""
+        return words.printable(self.names[0], longest - len(self.more)) + self.more
+
+    def __str__(self) -> str:
+        most = self.highlight
+        return f"{self.name()} {most.values}: {words.about(most.share)} (overall {words.about(most.overall)})"
 
 
 def standouts_of(traits: Iterable[Trait]) -> list[Standout]:
