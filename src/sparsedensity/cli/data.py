@@ -133,13 +133,17 @@ def model_file(path: Path) -> Iterator[Path]:
 
 def check_model(path: Path) -> None:
     """Refuse a table where a saved model is expected; whoever reads a damaged model says so."""
-    from sparsedensity import datasets
-
     a_file = path.is_file() and path.suffix.lower() != ".json" and not is_model(path)
-    if a_file or (str(path) in datasets.NAMES and not path.exists()):
+    if a_file or (not path.exists() and _is_bundled(path)):
         raise ModelFileError(
             path, f"is a table. Name a saved model first: `sparsedensity fit {path} -o model.json` makes one."
         )
+
+
+def _is_bundled(path: Path) -> bool:
+    from sparsedensity import datasets
+
+    return str(path) in datasets.NAMES
 
 
 def was_interrupted(model: DensityEstimator) -> bool:
