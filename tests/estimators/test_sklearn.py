@@ -1,6 +1,7 @@
 """The estimators are scikit-learn estimators: its own checks, and its tools around them."""
 
 import pickle
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,7 @@ PROFILES = {
     f"{name} with profiles": partial(ESTIMATORS[name], leaf="profile", search="greedy")
     for name in ("LeafSparseTree", "BranchSparseTree")
 }
-KINDS = {**ESTIMATORS, **PROFILES}
+KINDS: dict[str, Callable[..., DensityEstimator]] = {**ESTIMATORS, **PROFILES}
 every_estimator = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,11 @@ from sparsedensity.density.merging import Averaged
 from sparsedensity.density.points import Points
 from sparsedensity.density.ranking import EQUALLY_DENSE, Ranking
 from sparsedensity.density.records import Records, expected_records
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 __all__ = ["EQUALLY_DENSE", "Density"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sparsedensity.density import Density
 from sparsedensity.density.changes import neighbours
 from sparsedensity.density.importance import averaged
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.table import Codes, Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 
 class Factor(NamedTuple):

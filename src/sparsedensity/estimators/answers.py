@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
@@ -107,7 +108,8 @@ def density_of(model: DensityEstimator, structure: Structure, counts: LeafCounts
 
 
 def place_rows(model: DensityEstimator, X: Any) -> Placed:
-    """Where a model puts the rows of a table."""
+    """Where a fitted model puts the rows of a table."""
+    check_is_fitted(model)
     return place(model, encode_rows(model, open_rows(model, X)))
 
 

@@ -78,7 +78,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         A missing value is a category of its own (``"category"``), drops its row (``"drop"``) or is an error.
     unknown
         A value outside the domain of a column that some leaf uses has density 0 (``"zero"``), goes to the outermost
-        bin if it is a number or a date (``"nearest"``) or is an error (``"error"``). In other columns it is ignored.
+        bin if it is a number or a date (``"nearest"``) or is an error. Other columns ignore it; profiles use all.
     n_jobs
         Threads for searching and scoring; -1 for all cores.
     progress
@@ -202,7 +202,6 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def score_samples(self, X: Any) -> Floats:
         """The log density of every row; minus infinity for a row outside the domain."""
-        check_is_fitted(self)
         return answers.place_rows(self, X).log_densities
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -212,15 +211,13 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     def unusualness(self, X: Any) -> Floats:
         """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest.
 
-        It is exact, unless leaves have profiles and there are more than 100,000 possible records: then it comes from
-        100,000 records drawn from the model, always the same ones, with a standard error of at most 0.0016.
+        With profiles and more than 100,000 possible records it is estimated from as many draws of the model, always the
+        same ones: the standard error is at most 0.0016.
         """
-        check_is_fitted(self)
         return answers.place_rows(self, X).unusualness
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The number of the leaf of every row; -1 for a row outside the domain."""
-        check_is_fitted(self)
         return answers.place_rows(self, X).leaves
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
@@ -267,7 +264,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         Merged means that the density is averaged over the column, by measure: every record gets the mean density of
         the records that differ from it in this column alone. Without rows the loss is that of the records which the
         model expects (never below 0, and 0 for a column that no leaf uses); with rows, best those that the model has
-        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count.
+        not seen, it is their mean, and negative if the column misleads. Rows outside the domain do not count. If there
+        is too much to add up, 20,000 records are drawn from the model, and ``exact`` is False.
 
         >>> from sparsedensity import GreedyTree, datasets
         >>> print(GreedyTree().fit(datasets.load("titanic")).importance())
@@ -280,7 +278,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return answers.importance(self, X, sample_weight)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """For every row the path in words, how unusual it is, and which single change would make it most ordinary."""
+        """For every row the path in words, how unusual it is, and which single change would make it most ordinary.
+
+        With profiles it also lists its values, those that speak most against it first (``factors``).
+        """
         check_is_fitted(self)
         source = answers.open_rows(self, X)
         explained = explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")

@@ -26,7 +26,7 @@ from sparsedensity.posterior.base import check_share
 from sparsedensity.posterior.profiles import background_of
 from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
-from sparsedensity.structures import RuleList, Structure, Tree, files
+from sparsedensity.structures import RuleList, Structure, Tree, by_value, files
 from sparsedensity.table import Floats
 from sparsedensity.version import __version__
 
@@ -126,7 +126,7 @@ def _leaves_to_json(model: DensityEstimator) -> list[dict[str, Any]]:
     if profiles is None:
         return leaves
     return [
-        {**leaf, "values": files.by_value_to_json(model.domain_, weights)}
+        {**leaf, "values": by_value.to_json(model.domain_, weights)}
         for leaf, weights in zip(leaves, profiles.weights, strict=True)
     ]
 
@@ -135,7 +135,7 @@ def _counts_from_json(leaves: list[dict[str, Any]], structure: Structure, poster
     weights = np.array([leaf["weight"] for leaf in leaves], np.float64)
     if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise DataError("the weights of its leaves do not fit its structure.")
-    return LeafCounts(weights, None if posterior.even else files.leaf_values_from_json(leaves, structure))
+    return LeafCounts(weights, None if posterior.even else by_value.leaf_values_from_json(leaves, structure))
 
 
 def _background_to_json(model: DensityEstimator) -> dict[str, Any]:
@@ -143,14 +143,14 @@ def _background_to_json(model: DensityEstimator) -> dict[str, Any]:
     if model.held_out_ is None or model.density_.profiles is None:
         return {}
     assert isinstance(model.posterior_, TreePosterior)
-    return {"background": files.by_value_to_json(model.domain_, model.posterior_.leaf.background)}
+    return {"background": by_value.to_json(model.domain_, model.posterior_.leaf.background)}
 
 
-def _background_from_json(document: dict[str, Any], domain: Domain, by_value: Floats) -> Floats:
+def _background_from_json(document: dict[str, Any], domain: Domain, counted: Floats) -> Floats:
     """What the profiles were searched against: the rows in the leaves, unless the model is honest."""
     if document.get("honest") is None:
-        return background_of(domain, by_value.sum(axis=0))
-    shares = files.by_value_from_json(domain, document["background"])
+        return background_of(domain, counted.sum(axis=0))
+    shares: Floats = by_value.from_json(domain, [document["background"]])[0]
     if not shares.all() or not np.allclose(np.add.reduceat(shares, domain.starts[:-1]), 1.0):
         raise DataError("the shares of its background do not add up to 1 in every column.")
     return shares

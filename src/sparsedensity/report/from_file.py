@@ -7,16 +7,18 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsedensity.density import Density
 from sparsedensity.errors import SparseDensityError
-from sparsedensity.posterior.profiles import Profiles, check_profile, profile_leaf
 from sparsedensity.report import model
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.structures import Cells, Structure, Tree, files
+from sparsedensity.structures import Cells, Structure, Tree, by_value, files
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +62,9 @@ def _profiles(document: dict[str, Any], structure: Structure) -> Profiles | None
     parameters = document["parameters"]
     if parameters.get("leaf") != "profile":
         return None
-    weights = files.leaf_values_from_json(document["leaves"], structure)
+    from sparsedensity.posterior.profiles import Profiles, check_profile, profile_leaf  # noqa: PLC0415 (heavy)
+
+    weights = by_value.leaf_values_from_json(document["leaves"], structure)
     pseudocount, probability = parameters["profile_pseudocount"], parameters["profile_probability"]
     check_profile(pseudocount, probability)
     assert isinstance(structure, Tree)

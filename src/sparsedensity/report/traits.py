@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.table import Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 LIKELY = 0.5
 """A column has a profile of its own if that is more probable than not."""

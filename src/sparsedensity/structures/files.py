@@ -14,11 +14,9 @@ from sparsedensity import periods, writing
 from sparsedensity.domain import Bin, Domain, Feature
 from sparsedensity.errors import DataError, ModelFileError, OutputError, ParameterError, in_short
 from sparsedensity.scalars import is_number
-from sparsedensity.structures.base import Structure
 from sparsedensity.structures.cells import Cells
 from sparsedensity.structures.rules import Condition, RuleList
 from sparsedensity.structures.tree import Tree
-from sparsedensity.table import Floats
 
 FORMAT = "sparsedensity model"
 VERSION = 2
@@ -147,50 +145,6 @@ def structure_from_json(document: dict[str, Json], domain: Domain) -> Tree | Rul
     return _cells_from_json(document["cells"], domain)
 
 
-def by_value_to_json(domain: Domain, numbers: Floats) -> dict[str, dict[str, float]]:
-    """A number for every value of a domain, by column and value; those that are 0 are left out."""
-    return {
-        feature.name: {
-            label: int(number) if number.is_integer() else number
-            for label, number in zip(_labels(feature), numbers[domain.span(i)].tolist(), strict=True)
-            if number
-        }
-        for i, feature in enumerate(domain)
-    }
-
-
-def by_value_from_json(domain: Domain, columns: dict[str, dict[str, Json]]) -> Floats:
-    """The numbers that :func:`by_value_to_json` wrote, none of them below 0."""
-    numbers = np.zeros(int(domain.starts[-1]))
-    if strange := [name for name in columns if name not in domain.names]:
-        raise DataError(f"{in_short(strange[0])} is not one of its columns.")
-    for i, feature in enumerate(domain):
-        if feature.name not in columns:
-            raise DataError(f"it lacks the values of {feature.name!r}.")
-        places = {label: place for place, label in enumerate(_labels(feature), int(domain.starts[i]))}
-        for label, number in columns[feature.name].items():
-            if label not in places:
-                raise DataError(f"{feature.name!r} has no value {in_short(label)}.")
-            if not is_number(number) or number < 0:
-                raise DataError(f"{feature.name!r} has {in_short(number)} at {label}, not a number from 0.")
-            numbers[places[label]] = number
-    return numbers
-
-
-def leaf_values_from_json(leaves: list[Json], structure: Structure) -> Floats:
-    """The weight in every leaf of a tree at every value; those of a column add up to the weight of the leaf."""
-    if not isinstance(structure, Tree) or len(leaves) != structure.n_leaves:
-        raise DataError("the weights of its leaves do not fit its structure.")
-    domain, found = structure.domain, []
-    for number, (leaf, region) in enumerate(zip(leaves, structure.regions, strict=True)):
-        weights = by_value_from_json(domain, leaf["values"])
-        sums = np.add.reduceat(weights, domain.starts[:-1])
-        if weights[~region.mask(domain)].any() or not np.allclose(sums, leaf["weight"], rtol=1e-9, atol=0):
-            raise DataError(f"the values of leaf {number} do not fit its conditions and its weight.")
-        found.append(weights)
-    return np.array(found)
-
-
 def _feature_to_json(feature: Feature) -> dict[str, Json]:
     values: dict[str, Json] = {"values": list(feature.known)}
     if feature.period is not None:
@@ -231,7 +185,7 @@ def _node_to_json(tree: Tree, node: int) -> dict[str, Json]:
         return {"node": node, "leaf": int(tree.leaf_number[node])}
     feature = tree.domain[int(tree.feature[node])]
     branches = [
-        {"values": [_value_to_json(feature, code) for code in sorted(codes)], "node": child}
+        {"values": [value_to_json(feature, code) for code in sorted(codes)], "node": child}
         for child, codes in tree.groups(node).items()
     ]
     return {"node": node, "split": feature.name, "branches": branches}
@@ -265,7 +219,7 @@ def _tree_from_json(nodes: list[Json], domain: Domain) -> Tree:
 
 def _condition_to_json(domain: Domain, feature: int, low: int, high: int) -> dict[str, Json]:
     of = domain[feature]
-    return {"feature": of.name, "values": [_value_to_json(of, code) for code in range(low, high + 1)]}
+    return {"feature": of.name, "values": [value_to_json(of, code) for code in range(low, high + 1)]}
 
 
 def _condition_from_json(domain: Domain, entry: dict[str, Json]) -> Condition:
@@ -287,29 +241,16 @@ def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
     return Cells(domain, codes.astype(domain.code_type))
 
 
-def _value_to_json(feature: Feature, code: int) -> Json:
+def value_to_json(feature: Feature, code: int) -> Json:
+    """A value as it stands in a model file: a bin by its ends."""
     value = feature.values[code]
     if isinstance(value, Bin) and feature.period is not None:
         return periods.start(feature.period, value).astype(str).tolist()
     return list(value) if isinstance(value, Bin) else value
 
 
-def _labels(feature: Feature) -> list[str]:
-    """Every value as a key of JSON: a text as it is, unless it could be taken for JSON; others, and those, as JSON."""
-    values = [_value_to_json(feature, code) for code in range(feature.size)]
-    return [value if isinstance(value, str) and not _is_json(value) else json.dumps(value) for value in values]
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _codes_of(feature: Feature, values: list[Json]) -> list[int]:
-    places = {_key(_value_to_json(feature, code)): code for code in range(feature.size)}
+    places = {_key(value_to_json(feature, code)): code for code in range(feature.size)}
     for value in values:
         if _key(value) not in places:
             raise DataError(f"{feature.name!r} has no value {value!r}.")
