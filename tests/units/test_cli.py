@@ -201,8 +201,23 @@ def test_options_reach_the_model(tmp_path):
         (["fit", "titanic", "--drop", "cabin"], ["no column 'cabin'"]),
         (["fit", "titanic", "--weight", "sex"], ["weight column 'sex' holds 'male', not numbers"]),
         (["fit", "titanic", "--max-leaves", "many"], ["--max-leaves must be", "'many'"]),
-        (["fit", "titanic", "--max-leaves", "0"], ["max_leaves must be", "not 0"]),
-        (["fit", "titanic", "--pseudocount", "-1"], ["pseudocount must be", "-1"]),
+        (["fit", "titanic", "--max-leaves", "0"], ["--max-leaves must be", "not 0"]),
+        (["fit", "titanic", "--pseudocount", "-1"], ["--pseudocount must be", "-1"]),
+        (
+            ["fit", "titanic", "--leaf", "profile", "--profile-probability", "1"],
+            ["--profile-probability must be a number from 0 to 1, 1 excluded, not 1.0."],
+        ),
+        (
+            ["fit", "titanic", "--leaf", "profile", "--profile-pseudocount", "0"],
+            ["--profile-pseudocount must be a number greater than 0, not 0.0."],
+        ),
+        *(
+            (
+                ["fit", "titanic", "--method", method, "--leaf", "profile"],
+                [f"--method {method}, only of leaf and branch."],
+            )
+            for method in ("list", "greedy", "histogram")
+        ),
         (["fit", "titanic", "--method", "histogram", "--max-leaves", "3"], ["--max-leaves is not an option"]),
         (["fit", "titanic", "--kind", "sex"], ["--kind must be", "COLUMN="]),
         (["fit", "titanic", "--kind", "deck=ordinal"], ["no column 'deck'", "class, sex, age"]),

@@ -17,6 +17,7 @@ from sparsedensity.domain import Bin
 from sparsedensity.errors import DataError, DataWarning, ParameterError, UnknownValueError
 from sparsedensity.estimators import ESTIMATORS
 from sparsedensity.ingest import Reading, open_source, read_table
+from sparsedensity.ingest.decode import decode
 from sparsedensity.ingest.features import weighted_quantiles
 
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
@@ -546,3 +547,17 @@ def test_a_column_that_is_given_bins_is_continuous():
     assert domain["age"].measures == (3.0, 7.0)
     same = Domain.infer(np.arange(10).reshape(-1, 1), bins={"x0": [0, 3, 9]})
     assert same["x0"].measures == (3.0, 7.0)
+
+
+@given(
+    st.lists(st.decimals(-1000, 1000, places=3), min_size=1, max_size=5, unique=True),
+    st.sampled_from([1e-300, 1e-9, 1e-3, 1.0, 1e12]),
+    st.booleans(),
+)
+def test_drawn_numbers_stay_in_their_bins(edges, unit, missing):
+    feature = Feature.continuous("x", [float(edge) * unit for edge in edges], missing=missing)
+    codes = np.repeat(np.arange(feature.size, dtype=np.uint8), 100)
+    drawn = decode(Domain((feature,)), codes[:, None], np.random.default_rng(0), "numpy")[:, 0]
+    for number, value in zip(drawn, (feature.values[code] for code in codes), strict=True):
+        assert np.isnan(number) if value is None else value.low <= number <= value.high
+        assert value is None or number < value.high or value.low == value.high

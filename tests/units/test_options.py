@@ -11,6 +11,7 @@ from sparsedensity.cli.data import Data
 from sparsedensity.cli.options import (
     LIMITS,
     NOT_PARAMETERS,
+    OF_PROFILES,
     READABLE,
     ModelOptions,
     ReadableOptions,
@@ -20,6 +21,7 @@ from sparsedensity.cli.options import (
 )
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.estimators import ESTIMATORS
+from sparsedensity.report.words import enumerated
 
 WITHOUT_OPTION = {
     "progress": "shown on a terminal unless --quiet is given",
@@ -29,7 +31,11 @@ GIVEN = {"kinds": ["sex=nominal"], "bins": ["3"], "domain": ["titanic"], "max_le
 DOMAIN = Domain.infer(datasets.load("titanic"))
 READ = {"kinds": {"sex": "nominal"}, "bins": 3, "domain": DOMAIN, "max_leaves": 7, "max_rules": None}
 """Options that are read from text, and the parameters they become."""
-WORDS_FOR_NONE = {"max_rules": "none", "iterations": "by the size of the table", "prior": "paper"}
+WORDS_FOR_NONE = {
+    "max_rules": "none",
+    "iterations": "by the size of the table",
+    "prior": "paper; profile leaves: calibrated",
+}
 """What the default None means if it is worth saying."""
 METADATA = {option.name: option.metadata for option in fields(ModelOptions)}
 
@@ -65,10 +71,14 @@ def test_every_option_sets_a_parameter_or_chooses_what_is_fitted():
 def test_an_option_reaches_the_parameter_of_its_name_or_is_refused(method, name, table):
     value = GIVEN.get(name, 5)
     options = ModelOptions(method=method, **{name: value})
+    if name in OF_PROFILES and "leaf" in estimators()[method]().get_params():
+        options.leaf = "profile"
     if name in estimators()[method]().get_params():
         assert getattr(options.model(table), name) == READ.get(name, value)
     else:
-        with pytest.raises(SparseDensityError, match=f"^{flag(name)} is not an option of --method {method}.$"):
+        takers = enumerated([other for other in estimators() if name in estimators()[other]().get_params()])
+        refusal = f"^{flag(name)} is not an option of --method {method}, only of {takers}.$"
+        with pytest.raises(SparseDensityError, match=refusal):
             options.model(table)
 
 
@@ -83,6 +93,13 @@ def test_every_verb_that_fits_takes_every_option(verb):
     declared = {option for parameter in parameters_of(verb) for option in parameter.opts}
     assert {flag(name) for name in (*parameters(), *NOT_PARAMETERS)} <= declared
     assert set(VERBS_THAT_FIT) <= set(VERBS)
+
+
+@pytest.mark.parametrize("leaf", [None, "uniform"])
+@pytest.mark.parametrize("name", OF_PROFILES)
+def test_what_only_profiles_have_is_refused_without_them(name, leaf, table):
+    with pytest.raises(SparseDensityError, match=f"^{flag(name)} needs --leaf profile"):
+        ModelOptions(leaf=leaf, **{name: 0.3}).model(table)
 
 
 def test_one_word_is_the_kind_of_all_columns(table):

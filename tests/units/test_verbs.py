@@ -205,20 +205,105 @@ def test_evaluate_puts_the_model_beside_the_baselines():
     shown = table.splitlines()
     assert head == "Held-out log-likelihood per row, 3 folds; higher is better"
     assert [line.split("  ")[0] for line in shown[1:]] == [
-        "Leaf-sparse density tree", "DET for categories", "Full histogram", "Independent columns", "Chow-Liu tree",
-        "One leaf",
+        "Leaf-sparse density tree", "Leaf-sparse density tree, profiles", "DET for categories", "Full histogram",
+        "Independent columns", "Chow-Liu tree", "One leaf",
     ]  # fmt: skip
     assert re.fullmatch(
         r"Held out, the model gives new records [\d.]+ times the density that independent columns do and [\d.]+ times "
         r"the density that one leaf does. The full histogram describes this table better: it gives new records [\d.]+ "
-        r"times the density that the model does. Consider more leaves or a larger limit.",
+        r"times the density that the model does. Consider more leaves. With --leaf profile the model gives new records "
+        r"1.\d\d times the density that it does without.",
         " ".join(standing.split()),
     )
     assert sum(line.endswith("best") for line in shown) == 1
-    assert shown[1].split()[3] == shown[2].split()[3] == "4"
+    assert shown[1].split()[3] == shown[3].split()[3] == "4"
     answer = json.loads(run("evaluate", "titanic", "--cv", "3", "--json").stdout)
-    assert answer[0]["held_out_per_row"] > answer[3]["held_out_per_row"]
-    assert [len(method["folds"]) for method in answer] == [3] * 6
+    assert answer[0]["held_out_per_row"] > answer[4]["held_out_per_row"]
+    assert [len(method["folds"]) for method in answer] == [3] * 7
+
+
+@pytest.mark.parametrize(("method", "title"), [("leaf", "Leaf-sparse"), ("branch", "Branch-sparse")])
+def test_evaluate_puts_a_tree_beside_itself_with_the_other_kind_of_leaf(method, title, tmp_path):
+    uniform, profiles = f"{title} density tree", f"{title} density tree, profiles"
+    told = ["evaluate", "simulated", "-m", method, "--search", "greedy", "--cv", "2", "--inner", "2", "--json"]
+    grid = ["--grid", "max_leaves=2,4", "--grid", "profile_probability=0.1,0.5", "--keep", tmp_path / "folds.jsonl"]
+    chosen = {}
+    for more, names in (([], [uniform, profiles]), (["--leaf", "profile"], [profiles, uniform])):
+        answer = json.loads(run(*told, *more, *([] if not more else grid)).stdout)
+        assert [found["model"] for found in answer][:3] == [*names, "DET for categories"]
+        chosen = {found["model"]: found["folds"][0]["parameters"].keys() for found in answer}
+    assert chosen[profiles] == {"max_leaves", "profile_probability"}
+    assert chosen[uniform] == {"max_leaves"}
+    kept = [json.loads(line) for line in (tmp_path / "folds.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sum(profiles in str(line) for line in kept) == 2
+    assert json.loads(run(*told, "--leaf", "profile", *grid).stdout) == answer
+    either = json.loads(run(*told, "--grid", "leaf=uniform,profile").stdout)
+    assert [found["model"] for found in either][:2] == [uniform, "DET for categories"]
+    assert either[0]["folds"][0]["parameters"]["leaf"] in ("uniform", "profile")
+
+
+def test_evaluate_says_what_profiles_buy():
+    told = ["evaluate", "housebreaks", "--search", "greedy", "--cv", "2", "--max-leaves", "12"]
+    better = r"With --leaf profile the model gives new records 1\.\d\d times the density that it does without\.$"
+    assert re.search(better, " ".join(run(*told).stdout.split()))
+    assert "With --leaf profile" not in run(*told, "--leaf", "profile").stdout
+    assert "With --leaf profile" not in run("evaluate", "titanic", "--cv", "2").stdout
+
+
+def test_a_mix_up_of_table_and_model_is_named(model, tmp_path):
+    table = tmp_path / "people.csv"
+    datasets.load("titanic").write_csv(table)
+    for words in (["fit", model], ["score", model, model], ["explain", model, model], ["compare", "titanic", model]):
+        assert f"error: {model} is a saved model, not a table." in run(*words).stderr
+    for name in (table, "titanic"):
+        for words in (["score", name, model], ["explain", name, model], ["show", name], ["sample", name]):
+            said = f"error: {name} is a table. Name a saved model first: `sparsedensity fit {name} -o model.json`"
+            assert run(*words).stderr == f"{said} makes one.\n"
+    (tmp_path / "m.json").write_text("[1]")
+    assert "m.json is JSON but not a model" in run("show", tmp_path / "m.json").stderr
+
+
+def test_quiet_verbs_write_their_files_and_say_nothing(tmp_path):
+    files = [tmp_path / name for name in ("m.json", "r.html", "p.svg", "f.csv", "f.svg")]
+    saved, report, plot, csv, svg = files
+    path = [
+        "path",
+        "titanic",
+        "-m",
+        "greedy",
+        "--cv",
+        "2",
+        "--pick",
+        "4",
+        "-o",
+        saved,
+        "--report",
+        report,
+        "--plot",
+        plot,
+    ]
+    assert run(*path, "-q")[:2] == ("", "")
+    assert run("evaluate", "titanic", "-m", "greedy", "--cv", "2", "--csv", csv, "--svg", svg, "-q")[:2] == ("", "")
+    assert all(file.exists() for file in files)
+    saved.unlink()
+    assert run("fit", "titanic", "-m", "greedy", "-o", saved, "-q")[:2] == ("", "")
+    assert saved.exists()
+
+
+def test_drawn_numbers_have_no_more_decimals_than_the_column(tmp_path):
+    prices = [round(18.25 + i * 1.37, 2) for i in range(74)]
+    pl.DataFrame({"price": prices, "tiny": [price * 1e-9 for price in prices]}).write_csv(tmp_path / "t.csv")
+    run("fit", tmp_path / "t.csv", "-m", "greedy", "-o", tmp_path / "m.json", "-q")
+    rows = [line.split(",") for line in run("sample", tmp_path / "m.json", "-n", "500").stdout.splitlines()[1:]]
+    assert all(len(price.partition(".")[2]) <= 2 for price, _ in rows)
+    assert len({price for price, _ in rows}) > 400
+    assert len({tiny for _, tiny in rows}) > 400
+
+
+def test_the_rows_of_a_comparison_are_those_of_the_second_table(tmp_path):
+    datasets.load("titanic").head(900).write_csv(tmp_path / "less.csv")
+    compared = run("compare", "titanic", tmp_path / "less.csv", "-m", "greedy").stdout
+    assert re.search(r"leaf +first +second +difference +rows, second\n", compared)
 
 
 def test_evaluate_chooses_from_a_grid_and_writes_what_it_found(tmp_path):
@@ -430,12 +515,29 @@ def test_the_page_of_a_picked_model_shows_its_path_and_rows_of_the_table(tmp_pat
 
 def test_fit_says_what_more_leaves_would_buy_if_nothing_was_said_about_them():
     done = run("fit", "housebreaks", "-m", "greedy")
-    assert re.search(
-        r"With 24 leaves the fitted log-likelihood per row would rise from -\d\.\d{3} to -\d\.\d{3} or more: "
-        r"--max-leaves 24\n",
-        done.stderr,
+    more = (
+        r"24 leaves would make records at least 1\.\d\d times as dense \(log-likelihood per row -\d\.\d{3} instead of "
+        r"-\d\.\d{3}: --max-leaves 24\)"
     )
+    assert re.search(rf"^{more}$", done.stderr, re.MULTILINE)
     assert len(json.loads(run("fit", "housebreaks", "-m", "greedy", "--json").stdout)["leaves"]) == 12
     for words in (["--max-leaves", "12"], ["--max-leaves", "none"], ["-q"]):
-        assert "would rise" not in run("fit", "housebreaks", "-m", "greedy", *words).stderr
-    assert "would rise" not in run("fit", "titanic", "-m", "greedy").stderr
+        assert "would make" not in run("fit", "housebreaks", "-m", "greedy", *words).stderr
+    assert "would make" not in run("fit", "titanic", "-m", "greedy").stderr
+    profiles = r"12 profile leaves 1\.\d\d times \(-\d\.\d{3} instead of -\d\.\d{3} on rows that they had not seen: "
+    both = run("fit", "housebreaks", "--search", "greedy")
+    assert re.search(rf"^{more}, and {profiles}--leaf profile\)$", both.stderr, re.MULTILINE)
+
+
+def test_fit_and_report_say_what_profiles_would_buy_if_nothing_was_said_about_them(tmp_path):
+    profiles = (
+        r"12 profile leaves would make records 1\.\d\d times as dense \(log-likelihood per row -\d\.\d{3} instead of "
+        r"-\d\.\d{3} on rows that they had not seen: --leaf profile\)"
+    )
+    told = ["housebreaks", "--search", "greedy", "--max-leaves", "12"]
+    for words in (["fit", *told], ["report", *told, "--cv", "0", "-o", tmp_path / "r.html"]):
+        assert re.search(rf"^{profiles}$", run(*words).stderr, re.MULTILINE)
+    for more in (["-q"], ["--leaf", "uniform"], ["--leaf", "profile"]):
+        assert "profile" not in run("fit", *told, *more).stderr
+    assert "profile" not in run("path", *told, "--cv", "0").stderr
+    assert run("fit", "titanic").stderr == ""

@@ -16,7 +16,7 @@ import typer
 
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.cli.data import note
-from sparsedensity.cli.options import flag
+from sparsedensity.cli.options import flag, parameters
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.version import COMMAND, __version__
 
@@ -85,7 +85,12 @@ def as_options(message: str) -> str:
     "--kind 'order id=nominal' keeps it; or use --missing drop."
     >>> as_options("kinds['size'] must be .. Give the order with kinds={'size': [...]}.")
     "--kind for 'size' must be .. Give the order with --kind 'size=...'."
+    >>> as_options("profile_probability must be a number from 0 to 1, 1 excluded, not 1.0.")
+    '--profile-probability must be a number from 0 to 1, 1 excluded, not 1.0.'
     """
+    first, *_ = message.partition(" must be ")
+    if first in parameters():
+        message = message.replace(first, flag(first), 1)
     for python, option in PYTHON:
         message = python.sub(option, message)
     return PARAMETER.sub(

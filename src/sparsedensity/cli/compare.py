@@ -12,6 +12,7 @@ from sparsedensity.cli.data import (
     Data,
     check_outputs,
     complete_data,
+    is_model,
     load_model,
     note,
     read_rows,
@@ -68,7 +69,7 @@ def command(
 
     for data in (first, second):
         check_outputs(data, svg, html)
-    if _is_model(first):
+    if first == "-" or is_model(first):
         compared = _with_model(Path(first), second, permutations, options)
     else:
         compared = _of_tables(first, second, permutations, options)
@@ -80,16 +81,6 @@ def command(
         write_json(compared.as_dict())
     elif "-" not in (str(svg), str(html)) and not options.quiet:
         say(compared.to_text(width))
-
-
-def _is_model(name: str) -> bool:
-    """Whether a file is JSON, as saved models are."""
-    if name == "-":
-        return True
-    if not Path(name).is_file():
-        return False
-    with Path(name).open("rb") as file:
-        return file.read(64).lstrip()[:1] == b"{"
 
 
 def _with_model(path: Path, second: str, permutations: int | None, options: ModelOptions) -> Comparison:

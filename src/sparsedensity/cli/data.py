@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 import typer
 
 from sparsedensity import writing
-from sparsedensity.errors import ColumnsError, DataError, OutputError, SparseDensityError, in_short
+from sparsedensity.errors import ColumnsError, DataError, ModelFileError, OutputError, SparseDensityError, in_short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,6 +93,20 @@ def row_names(data: str, numbers: Sequence[int], total: int) -> list[str]:
     return [f"Row {number} (line {number + 2} in the file)" if lines else f"Row {number}" for number in numbers]
 
 
+def is_model(name: str | Path) -> bool:
+    """Whether a file is JSON, as saved models are."""
+    if not Path(name).is_file():
+        return False
+    with Path(name).open("rb") as file:
+        return file.read(64).lstrip()[:1] == b"{"
+
+
+def check_table(name: str) -> None:
+    """Refuse a saved model where a table is expected."""
+    if is_model(name):
+        raise DataError(f"{name} is a saved model, not a table. Give a CSV or Parquet file, or a bundled name.")
+
+
 def load_model(path: Path) -> DensityEstimator:
     """A saved model, from a file or from standard input (``-``)."""
     from sparsedensity.estimators import load
@@ -106,6 +120,7 @@ def load_model(path: Path) -> DensityEstimator:
 def model_file(path: Path) -> Iterator[Path]:
     """The file of a model; what comes from standard input is put into one for as long as it is read."""
     if str(path) != "-":
+        check_model(path)
         yield path
         return
     from sparsedensity.structures.files import read_like_json
@@ -114,6 +129,21 @@ def model_file(path: Path) -> Iterator[Path]:
         file = Path(folder) / "standard-input.json"
         file.write_bytes(read_like_json(sys.stdin.buffer))
         yield file
+
+
+def check_model(path: Path) -> None:
+    """Refuse a table where a saved model is expected; whoever reads a damaged model says so."""
+    a_file = path.is_file() and path.suffix.lower() != ".json" and not is_model(path)
+    if a_file or (not path.exists() and _is_bundled(path)):
+        raise ModelFileError(
+            path, f"is a table. Name a saved model first: `sparsedensity fit {path} -o model.json` makes one."
+        )
+
+
+def _is_bundled(path: Path) -> bool:
+    from sparsedensity import datasets
+
+    return str(path) in datasets.NAMES
 
 
 def was_interrupted(model: DensityEstimator) -> bool:
@@ -143,15 +173,16 @@ def check_outputs(data: str, *outputs: Path | None) -> None:
         taken[output.resolve()] = f"{output} is already written to"
 
 
-def save_model(model: DensityEstimator, output: Path | None) -> None:
-    """Write a model if that was asked for."""
+def save_model(model: DensityEstimator, output: Path | None, *, quiet: bool = False) -> None:
+    """Write a model if that was asked for, and say so."""
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.json")
             say((Path(folder) / "model.json").read_text(encoding="utf-8").rstrip("\n"))
     elif output is not None:
         model.save(output)
-        note(f"saved {output}")
+        if not quiet:
+            note(f"saved {output}")
 
 
 def write_text(text: str, output: Path | None, *, quiet: bool = False) -> None:
@@ -179,7 +210,7 @@ def write_json(answer: Any) -> None:
     say(json.dumps(_finite(answer), indent=1, ensure_ascii=False, default=str))
 
 
-def write_table(frame: pl.DataFrame, output: Path | None, spreadsheet: bool = False) -> None:
+def write_table(frame: pl.DataFrame, output: Path | None, spreadsheet: bool = False, *, quiet: bool = False) -> None:
     """A table as CSV, or as Parquet if the file name says so."""
     as_csv = _without_formulas(frame) if spreadsheet else frame
     if output is None or str(output) == "-":
@@ -190,7 +221,8 @@ def write_table(frame: pl.DataFrame, output: Path | None, spreadsheet: bool = Fa
             _write_parquet(frame, part)
         else:
             as_csv.write_csv(part)
-    note(f"wrote {output}")
+    if not quiet:
+        note(f"wrote {output}")
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
@@ -270,6 +302,7 @@ def _read(name: str, domain: Domain | None) -> pl.DataFrame:
 
     if name in datasets.NAMES and not Path(name).exists():
         return datasets.load(name)
+    check_table(name)
     if name != "-" and not Path(name).suffix and not Path(name).exists():
         raise DataError(f"{name!r} is neither a file nor a bundled data set ({', '.join(datasets.NAMES)}).")
     with working(f"reading {name}"):

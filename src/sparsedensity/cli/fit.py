@@ -52,7 +52,7 @@ def command(
         from sparsedensity.report.columns import columns_in_words
 
         note(columns_in_words(model.domain_))
-    save_model(model, output)
+    save_model(model, output, quiet=options.quiet)
     if report is not None:
         write_report(model, table, report, folds, quiet=options.quiet)
     near = None if near_optimal is None else _near_optimal(model, near_optimal)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hi
 
 import typer
 
-from sparsedensity.cli.data import Data, check_column, complete_data, note, read_data
+from sparsedensity.cli.advice import advise
+from sparsedensity.cli.data import Data, check_column, complete_data, read_data, was_interrupted
 from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ KINDS = ("nominal", "ordinal", "continuous")
 READABLE = 12
 """The most leaves or rules of a first look."""
 LIMITS = ("max_leaves", "max_rules")
-VISIBLE = 0.001
-"""Nats per row that are worth a sentence."""
+OF_PROFILES = ("profile_pseudocount", "profile_probability")
 DATA, MODEL, PRIOR, SEARCH = "Data", "Model", "Prior", "Search"
 """The groups of options in the help."""
 
@@ -90,7 +90,23 @@ class ModelOptions:
     )
     pseudocount: float | None = given("Added to every leaf (alpha).", PRIOR, "2; list and histogram: 1")
     prior: Literal["paper", "calibrated"] | None = given(
-        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf.", PRIOR, "paper"
+        "Leaf, branch: calibrated charges for the choice among splits, so that noise has one leaf.",
+        PRIOR,
+        "paper; profile leaves: calibrated",
+    )
+    leaf: Literal["uniform", "profile"] | None = given(
+        "Leaf, branch: what a leaf says of its records: all alike (uniform), or which columns differ from the whole "
+        "table, and how (profile).",
+        MODEL,
+        "uniform",
+    )
+    profile_pseudocount: float | None = given(
+        "Profile leaves: how strongly a profile is drawn to the whole table.", PRIOR, "2"
+    )
+    profile_probability: float | None = given(
+        "Profile leaves: the prior probability that a column has a profile of its own in a leaf; below 1.",
+        PRIOR,
+        "0.5",
     )
     max_leaves: str | None = given("The most leaves, or none for no limit.", MODEL, "100")
     search: Literal["auto", "anneal", "exact", "greedy"] | None = given(
@@ -133,8 +149,8 @@ class ModelOptions:
         table = self.read(name)
         model = self.model(table)
         model.fit(table.frame, sample_weight=table.weights)
-        if not self.quiet and self._own_limit(model):
-            self._tell_what_more_buys(model, table)
+        if not self.quiet and self.limit is not None and not was_interrupted(model):
+            advise(model, table, more=bool(self._own_limit(model)), profiles=self.leaf is None)
         return model, table
 
     def read(self, name: str) -> Data:
@@ -150,30 +166,28 @@ class ModelOptions:
         given = {name: value for name, value in given.items() if value is not None}
         given |= {name: _limit(flag(name), given[name]) for name in LIMITS if name in given}
         given |= self._own_limit(model)
-        strange = sorted(set(given) - set(model.get_params()))
-        if strange:
-            raise SparseDensityError(f"{flag(strange[0])} is not an option of --method {self.method}.")
+        self._check_taken(model, given)
         model.set_params(**given)
         return model
+
+    def _check_taken(self, model: DensityEstimator, given: dict[str, Any]) -> None:
+        """Refuse an option that a model does not take, or that would change nothing."""
+        from sparsedensity.report.words import enumerated
+
+        strange = sorted(set(given) - set(model.get_params()))
+        if strange:
+            takers = [method for method, other in estimators().items() if strange[0] in other().get_params()]
+            raise SparseDensityError(
+                f"{flag(strange[0])} is not an option of --method {self.method}, only of {enumerated(takers)}."
+            )
+        if given.get("leaf") != "profile" and (idle := [name for name in OF_PROFILES if name in given]):
+            raise SparseDensityError(f"{flag(idle[0])} needs --leaf profile: other leaves have no profiles.")
 
     def _own_limit(self, model: DensityEstimator) -> dict[str, int]:
         """The limit of these options by the parameter it sets, unless another was given or the model has none."""
         if self.limit is None:
             return {}
         return {name: self.limit for name in LIMITS if name in model.get_params() and getattr(self, name) is None}
-
-    def _tell_what_more_buys(self, model: DensityEstimator, table: Data) -> None:
-        """One sentence about the larger model that a quick look finds, if it is visibly better."""
-        from sparsedensity.estimators.further import look_further
-
-        if model.search_.reason == "interrupted":
-            return
-        found = look_further(model, table.frame, table.weights)
-        if found is not None and found.after - found.before >= VISIBLE:
-            note(
-                f"With {found.size} {model.unit} the fitted log-likelihood per row would rise from {found.before:.3f} "
-                f"to {found.after:.3f} or more: {flag(f'max_{model.unit}')} {found.limit}"
-            )
 
     def shared_domain(self, kinds: Any, bins: Any) -> Domain | None:
         """The domain of the files that were named for it, all rows together."""

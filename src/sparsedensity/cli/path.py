@@ -46,12 +46,12 @@ def command(
         raise KeyboardInterrupt
     path = model.sparsity_path(table.frame, folds or None, table.weights)
     if plot is not None:
-        _draw(path, plot)
+        _draw(path, plot, quiet=options.quiet)
     if pick is not None:
         chosen = model.cut(_pick(path, pick).size)
-        save_model(chosen, output)
+        save_model(chosen, output, quiet=options.quiet)
         if report is not None:
-            _write_report(chosen, path, table, report)
+            _write_report(chosen, path, table, report, quiet=options.quiet)
     elif output is not None or report is not None:
         raise SparseDensityError("--output and --report need --pick: a number of leaves, best or simplest.")
     if json:
@@ -70,19 +70,20 @@ def _pick(path: SparsityPath, text: str) -> PathPoint:
     return path.at(int(text))
 
 
-def _write_report(chosen: DensityEstimator, path: SparsityPath, table: Data, output: Path) -> None:
+def _write_report(chosen: DensityEstimator, path: SparsityPath, table: Data, output: Path, *, quiet: bool) -> None:
     """The report of the picked model with the path it was picked from; no fold is searched again."""
     from sparsedensity.estimators.evidence import gather
     from sparsedensity.report import html
 
     seen = gather(chosen, table.frame, table.weights, cv=None, source=table.name)
-    write_text(html.render(replace(chosen.report(), evidence=replace(seen, path=path))), output)
+    write_text(html.render(replace(chosen.report(), evidence=replace(seen, path=path))), output, quiet=quiet)
 
 
-def _draw(path: SparsityPath, file: Path) -> None:
+def _draw(path: SparsityPath, file: Path, *, quiet: bool) -> None:
     try:
         with writing.replacing(file) as part:
             path.plot().figure.savefig(part)
     except ValueError as error:
         raise SparseDensityError(f"{file} cannot be drawn: {error}") from None
-    note(f"wrote {file}")
+    if not quiet:
+        note(f"wrote {file}")

@@ -11,7 +11,9 @@ import typer
 
 from sparsedensity.cli.data import (
     SpreadsheetOption,
+    check_model,
     check_outputs,
+    check_table,
     load_model,
     note,
     read_rows,
@@ -52,6 +54,8 @@ def command(
     """Score every row: its leaf, its log density, and how unusual it is (0 the most common, 1 the rarest)."""
     import polars as pl
 
+    check_model(model)
+    check_table(data)
     check_outputs(data, output, model)
     fitted = load_model(model)
     if jobs is not None:

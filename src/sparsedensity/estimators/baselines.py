@@ -19,12 +19,16 @@ def baselines(train: Table, test: Table) -> dict[str, float]:
     """The held-out scores of the full histogram, of columns independent of each other, and of one leaf."""
     cells, weights = Cells(train.domain, train.codes), np.append(train.weights, 0.0)
     histogram = Density(cells, weights, FullHistogram().log_probabilities(cells, weights))
-    columns = independent(train).log_densities(test.codes)
     return {
         HISTOGRAM: per_row(histogram, test),
-        INDEPENDENT: float(test.weights @ columns / test.n),
+        INDEPENDENT: independent_columns(train, test),
         ONE_LEAF: -train.domain.log_volume,
     }
+
+
+def independent_columns(train: Table, test: Table) -> float:
+    """The held-out score of columns that are independent of each other."""
+    return float(test.weights @ independent(train).log_densities(test.codes) / test.n)
 
 
 def summarised(folds: Sequence[Mapping[str, float]]) -> tuple[Score, ...]:

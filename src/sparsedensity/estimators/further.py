@@ -1,35 +1,47 @@
-"""What more leaves or rules than the limit allows would buy."""
+"""What more leaves or rules than the limit allows would buy, and what leaves with profiles would."""
 
 from __future__ import annotations
 
+import math
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.estimators.answers import LeafCounts, density_of, read_rows
-from sparsedensity.estimators.baselines import per_row
+from sparsedensity.engines import MemoryEngine
+from sparsedensity.estimators.answers import LeafCounts, adopt, density_of, read_rows
+from sparsedensity.estimators.baselines import independent_columns, per_row
+from sparsedensity.estimators.folds import count_rows, hold_out
+from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.estimators.paths import divided
 from sparsedensity.estimators.progress import telling
 from sparsedensity.search.base import size_of
 
 if TYPE_CHECKING:
+    from sparsedensity.estimators.answers import Rows
     from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.table import Table
+
+FEWEST_ROWS, MOST_ROWS = 100, 20_000
+"""Of fewer rows a look would say little; of more it takes a sample."""
+SCORED = 0.25
+"""The share of the rows that profiles are measured on; they learn from the others."""
 
 
 class Further(NamedTuple):
-    """A larger model that a quick look found, beside the fitted one."""
+    """Another model that a quick look found, beside the fitted one."""
 
     size: int
-    limit: int
+    limit: int | None
     """The limit under which it was found."""
     before: float
     """The log-likelihood per row of the fitted model,"""
     after: float
-    """and that of the larger one: a whole search would find one at least as probable."""
+    """and that of the other one: a whole search would find one at least as probable."""
 
 
 def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> Further | None:
     """Look quickly for a model of up to twice the limit; ``None`` if the limit does not bind, or nothing was found."""
-    limit = None if model.unit is None else getattr(model, f"max_{model.unit}")
-    if limit is None or size_of(model.structure_) < limit or model.search_.limit_binds is False:
+    limit = _limit(model)
+    if limit is None or not _limit_reached(model):
         return None
     with telling(model.progress, "looking what more would buy"):
         rows = read_rows(model, X, sample_weight)
@@ -40,3 +52,53 @@ def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> 
         larger = density_of(model, found.structure, LeafCounts.on(weighing, found.structure, model.posterior_))
         scores = (per_row(density, weighing.table) for density in (model.density_, larger))
         return Further(size_of(found.structure), 2 * limit, *scores)
+
+
+def look_at_profiles(model: DensityEstimator, X: Any, sample_weight: Any = None) -> Further | None:
+    """Look quickly for a better tree under the same limit whose leaves have profiles.
+
+    Both are scored on rows that the profiles did not learn from; the fitted tree did, which is in its favour. ``None``
+    unless uniform leaves reach their limit or lose to independent columns, or if nothing better was found.
+    """
+    if getattr(model, "leaf", None) != "uniform" or getattr(model, "depth", None) is not None:
+        return None
+    with telling(model.progress, "looking what profiles would buy"):
+        parts = _apart(model, read_rows(model, X, sample_weight))
+        if parts is None:
+            return None
+        train, test = parts
+        before = per_row(model.density_, test)
+        if not _limit_reached(model) and before >= independent_columns(train, test):
+            return None
+        profiled = _grown_with_profiles(model, train)
+        after = per_row(profiled.density_, test)
+        better = after > before > -math.inf
+        return Further(size_of(profiled.structure_), _limit(model), before, after) if better else None
+
+
+def _limit(model: DensityEstimator) -> int | None:
+    return None if model.unit is None else getattr(model, f"max_{model.unit}")
+
+
+def _limit_reached(model: DensityEstimator) -> bool:
+    limit = _limit(model)
+    return limit is not None and size_of(model.structure_) >= limit and model.search_.limit_binds is not False
+
+
+def _apart(model: DensityEstimator, rows: Rows) -> tuple[Table, Table] | None:
+    """Rows to learn from and other rows to score, drawn from all; ``None`` if they are too few to say anything."""
+    count = rows.weights.sum() if count_rows(rows.weights) else len(rows.weights)
+    if count < FEWEST_ROWS:
+        return None
+    some = rows.weights if count <= MOST_ROWS else hold_out(rows.weights, MOST_ROWS / count, seed=0).test
+    train, test = hold_out(some, SCORED, seed=0)
+    return rows.table(model.domain_, train), rows.table(model.domain_, test)
+
+
+def _grown_with_profiles(model: DensityEstimator, table: Table) -> DensityEstimator:
+    """The same model of other rows, grown greedily, with profiles in its leaves."""
+    profiled: DensityEstimator = copy(model).set_params(leaf="profile", search="greedy")
+    engine = MemoryEngine(table, jobs_of(model.n_jobs))
+    posterior, found = profiled.learn(engine, [])
+    adopt(profiled, posterior, found, LeafCounts.on(engine, found.structure, posterior))
+    return profiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any, Literal
 
 import narwhals as nw
@@ -16,6 +17,8 @@ from sparsedensity.table import Codes, Floats
 
 Frame = Literal["numpy", "pandas", "polars", "pyarrow"]
 FRAMES: tuple[Frame, ...] = ("numpy", "pandas", "polars", "pyarrow")
+
+MOST_DECIMALS = 15
 
 
 def kind_of(X: Any) -> Frame:
@@ -56,7 +59,7 @@ def _numbers(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArra
     low, high = (np.array(ends)[codes] for ends in zip(*bins, strict=True))
     drawn: Floats = low + (high - low) * rng.random(len(codes))
     if not feature.integer:
-        return drawn
+        return _rounded(drawn, low, high, _decimals(feature))
     missing = np.isnan(drawn)
     whole = np.floor(np.where(missing, 0, np.minimum(drawn, np.maximum(low, high - 1)))).astype(np.int64)
     if not missing.any():
@@ -64,6 +67,22 @@ def _numbers(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArra
     boxed = whole.astype(object)
     boxed[missing] = None
     return boxed
+
+
+def _rounded(numbers: Floats, low: Floats, high: Floats, decimals: int) -> Floats:
+    """Numbers with so many decimals, each still in its bin; as they are if floats do not have so many."""
+    if decimals > MOST_DECIMALS:
+        return numbers
+    near = numbers.round(decimals)
+    inside = near + 10.0**-decimals * (1.0 * (near < low) - (near >= high))
+    return np.where(low < high, inside.round(decimals), numbers)
+
+
+def _decimals(feature: Feature) -> int:
+    """As many decimals as the ends of the range have, or as it takes to tell a thousand numbers apart in every bin."""
+    ends = [end for value in feature.values if isinstance(value, Bin) for end in value]
+    seen = [-int(Decimal(repr(end)).normalize().as_tuple().exponent) for end in (min(ends), max(ends))]
+    return max(0, *seen, math.ceil(3 - math.log10(min(feature.measures))))
 
 
 def _moments(feature: Feature, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:

@@ -124,6 +124,11 @@ class Comparison:
             ("Jensen-Shannon distance", f"{self.distance:.4f} (0: the same, 1: nothing in common)"),
         )
 
+    @property
+    def counted(self) -> str:
+        """What the last column counts: the rows, or the weight, of the second table."""
+        return f"{self.report.weight_name}, {self.wording.titles[1]}"
+
     def to_text(self, width: int | None = None) -> str:
         """The comparison as a table in the width of a terminal."""
         room = words.room(width)
@@ -132,7 +137,7 @@ class Comparison:
             rows.append((self.differences[-1].text, _cells(self.differences[-1])))
         heading = f"{self.wording.heading}: {self.title}"
         head = [heading, *(f"{name}: {value}" for name, value in self.facts), self.verdict]
-        titles = ("leaf", *self.wording.titles, "difference", self.report.weight_name)
+        titles = ("leaf", *self.wording.titles, "difference", self.counted)
         foot = "Differences are in standard errors; * marks those beyond 3."
         wrapped = [textwrap.fill(line, room, subsequent_indent="  ") for line in head]
         return "\n".join([*wrapped, "", *table(titles, rows, room), "", foot])
@@ -248,7 +253,7 @@ def _picture(comparison: Comparison) -> Picture:
     columns = (
         NumberColumn("share, %", "pair", wide=1.3, wordy=1.45),
         NumberColumn("difference", "swing", ((0.5, "0"),), wide=1.3, wordy=0.8),
-        NumberColumn(report.weight_name, "bar"),
+        NumberColumn(comparison.counted, "bar"),
     )
 
     def drawn(spot: Spot, part: tuple[float, float, float, float] | None) -> Spot:

@@ -17,8 +17,8 @@ SAID = {
 EVEN = 0.005
 """Log-likelihoods per row this close are called the same."""
 ADVICE = {
-    INDEPENDENT: "Consider more leaves or a larger limit.",
-    HISTOGRAM: "Consider more leaves or a larger limit.",
+    INDEPENDENT: "Consider more leaves.",
+    HISTOGRAM: "Consider more leaves.",
     ONE_LEAF: "There may be nothing to find here: consider fewer leaves.",
 }
 
@@ -39,7 +39,7 @@ def standing(scores: Sequence[Score]) -> str:
     >>> print(standing([Score("A tree", -2.0, 0.1), Score(ONE_LEAF, -3.0, 0.0), Score(INDEPENDENT, -2.1, 0.1)]))
     Held out, the model gives new records 1.11 times the density that independent columns do and 2.72 times the density that one leaf does.
     >>> print(standing([Score("A tree", -2.0, 0.1), Score(INDEPENDENT, -1.5, 0.1)]))
-    Held out, independent columns describe this table better: they give new records 1.65 times the density that the model does. Consider more leaves or a larger limit.
+    Held out, independent columns describe this table better: they give new records 1.65 times the density that the model does. Consider more leaves.
     """  # noqa: E501 sentences are as long as they are
     known = {score.name: score.held_out for score in scores[1:]}
     if not scores or not known:
