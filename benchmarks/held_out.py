@@ -46,7 +46,8 @@ class Path(NamedTuple):
 class Held(NamedTuple):
     """What was measured on one table."""
 
-    table: Divided
+    title: str
+    """The table in the first columns of a line: its name, rows and columns."""
     paths: dict[str, list[Path]]
     """One per fold."""
     others: dict[str, list[float]]
@@ -55,6 +56,12 @@ class Held(NamedTuple):
     def at_most(self, tree: str, limit: int) -> list[float]:
         """The same for a tree under a limit."""
         return [score for path in self.paths[tree] for score in path.scores[path.chosen(limit)]]
+
+    @property
+    def gains(self) -> list[float]:
+        """What few profiles have above Chow and Liu's tree."""
+        gains: list[float] = np.subtract(self.at_most("profile", FEW), self.others["Chow-Liu"]).tolist()
+        return gains
 
     def leaves(self, tree: str) -> float:
         """The leaves that the posterior chooses, in the mean."""
@@ -70,16 +77,18 @@ class Held(NamedTuple):
 def main() -> None:
     warnings.simplefilter("ignore", SearchWarning)
     folds, search = int(os.environ.get("BENCH_FOLDS", "5")), os.environ.get("BENCH_SEARCH", "greedy")
-    begin, tables = time.perf_counter(), list(divided_tables(folds))
-    measured = [held_out(table, search) for table in tables]
-    minutes = (time.perf_counter() - begin) / 60
+    begin, tables = time.perf_counter(), divided_tables(folds)
     print(
-        f"Log-likelihood per held-out row, {folds} folds, {search} search, {minutes:.0f} minutes; standard errors over"
+        f"Log-likelihood per held-out row, {folds} folds, {search} search. Standard errors are those over the folds; of"
     )
-    print("the folds; of nltcs and plants, which have a split of their own, over five parts of the test rows")
-    print_limits(measured)
-    print("\nThe number of profile leaves that the posterior chooses, at most 100, in the mean, by prior")
+    print("nltcs and plants, which have a split of their own, those over five parts of the test rows.")
+    measured = print_limits(tables, search)
+    print_standing([held.gains for held in measured])
+    print(
+        "\nThe number of profile leaves that the posterior chooses, at most 100, in the mean over the folds, by prior"
+    )
     print_sizes(measured)
+    print(f"\n{(time.perf_counter() - begin) / 60:.0f} minutes")
 
 
 def held_out(table: Divided, search: Any) -> Held:
@@ -87,11 +96,11 @@ def held_out(table: Divided, search: Any) -> Held:
     paths, others = {}, {}
     for name, given in TREES.items():
         tree = LeafSparseTree(search=search, domain=table.domain, **given)
-        paths[name] = [path_of(tree, fold, SIZES if name == "profile" else ()) for fold in table.folds]
+        paths[name] = [path_of(tree, fold, SIZES if name == "profile" else ()) for fold in table.folds()]
     for name, kind in OTHERS.items():
         model = kind(domain=table.domain)
-        others[name] = [score for fold in table.folds for score in per_row(model.fit(fold.train), fold)]
-    return Held(table, paths, others)
+        others[name] = [score for fold in table.folds() for score in per_row(model.fit(fold.train), fold)]
+    return Held(f"| {table.name} | {table.frame.height:,} | {table.frame.width}", paths, others)
 
 
 def path_of(tree: LeafSparseTree, fold: Fold, sizes: tuple[int, ...]) -> Path:
@@ -108,22 +117,26 @@ def per_row(model: Any, fold: Fold) -> list[float]:
     return [model.score(test) / test.height for test in fold.tests]
 
 
-def print_limits(measured: list[Held]) -> None:
-    """Every model beside the others, then how often few profiles hold against Chow and Liu's tree."""
+def print_limits(tables: list[Divided], search: str) -> list[Held]:
+    """Measure every table, and print every model beside the others."""
     trees = [(tree, limit) for tree in ("profile", "uniform") for limit in LIMITS]
     titles = [*(f"{tree}, {limit}" for tree, limit in trees), *OTHERS, f"profile, {FEW}, less Chow-Liu"]
     print(header("table", "rows", "columns", *titles))
-    gains = []
-    for held in measured:
-        gains.append(np.subtract(held.at_most("profile", FEW), held.others["Chow-Liu"]).tolist())
-        cells = [*(held.at_most(*tree) for tree in trees), *held.others.values(), gains[-1]]
-        print(f"{start_of(held)} | {' | '.join(map(with_error, cells))} |")
+    measured = []
+    for table in tables:
+        held = held_out(table, search)
+        cells = [*(held.at_most(*tree) for tree in trees), *held.others.values(), held.gains]
+        print(f"{held.title} | {' | '.join(map(with_error, cells))} |", flush=True)
+        measured.append(held)
+    return measured
+
+
+def print_standing(gains: list[list[float]]) -> None:
+    """On how many tables few profiles hold against Chow and Liu's tree."""
     not_worse = sum(np.mean(gain) >= -standard_error(gain) for gain in gains)
     better = sum(np.mean(gain) > standard_error(gain) for gain in gains)
-    print(
-        f"\nAt most {FEW} profile leaves are at least as good as Chow and Liu's tree, within one standard error of the"
-    )
-    print(f"difference, on {not_worse} of {len(gains)} tables, and better by more than that on {better}.")
+    print(f"\nAt most {FEW} profile leaves are at least as good as Chow and Liu's tree, within one standard error of")
+    print(f"the difference, on {not_worse} of {len(gains)} tables, and better by more than that on {better}.")
 
 
 def print_sizes(measured: list[Held]) -> None:
@@ -138,8 +151,4 @@ def print_sizes(measured: list[Held]) -> None:
             for tree in ("profile, paper", "profile")
         ]
         size, best = held.best_size("profile")
-        print(f"{start_of(held)} | {' | '.join(chosen)} | {size} | {with_error(best)} |")
-
-
-def start_of(held: Held) -> str:
-    return f"| {held.table.name} | {held.table.frame.height:,} | {held.table.frame.width}"
+        print(f"{held.title} | {' | '.join(chosen)} | {size} | {with_error(best)} |")

@@ -1,7 +1,6 @@
 """The paper's tables, from the folder in PAPER_DATA; benchmarks skip, saying why, if they are absent."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -20,18 +19,15 @@ def paper_table(name: str) -> pl.DataFrame | None:
     return _read(name, PAPER / f"{name}.csv.gz")
 
 
-def paper_tables() -> Iterator[tuple[str, pl.DataFrame]]:
+def paper_tables() -> list[tuple[str, pl.DataFrame]]:
     """All of the paper's tables that are here, by name."""
-    for name in TABLES:
-        if (frame := paper_table(name)) is not None:
-            yield name, frame
+    return [(name, frame) for name in TABLES if (frame := paper_table(name)) is not None]
 
 
-def binary_tables(part: str) -> Iterator[tuple[str, pl.DataFrame]]:
+def binary_tables(part: str) -> list[tuple[str, pl.DataFrame]]:
     """The ``train``, ``valid`` or ``test`` rows of the binary tables that are here, by name."""
-    for name in BINARY:
-        if (frame := _read(name, PAPER.parent / "density20" / f"{name}.{part}.csv.gz")) is not None:
-            yield name, frame
+    paths = [(name, PAPER.parent / "density20" / f"{name}.{part}.csv.gz") for name in BINARY]
+    return [(name, frame) for name, path in paths if (frame := _read(name, path)) is not None]
 
 
 def _read(name: str, path: Path) -> pl.DataFrame | None:
