@@ -12,7 +12,7 @@ from reproduction.machine import Machine
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.writing import make_folder, write_text
 
-HELPERS = {"timing", "paper_data", "plain_annealer", "page"}
+HELPERS = {"dividing", "page", "paper_data", "plain_annealer", "printing", "timing"}
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in HELPERS)
 
 

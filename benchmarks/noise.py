@@ -6,6 +6,7 @@ planted tree is a known density of 8 leaves.
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,11 @@ MODELS: dict[str, Callable[..., Any]] = {
     "leaf-sparse, expected leaves 2": lambda prior: LeafSparseTree(2, prior=prior, search="greedy"),
     "leaf-sparse, expected leaves 8": lambda prior: LeafSparseTree(8, prior=prior, search="greedy"),
     "branch-sparse, expected branches 2": lambda prior: BranchSparseTree(2, prior=prior, search="greedy"),
+    "leaf-sparse profiles, expected leaves 8": lambda prior: LeafSparseTree(
+        8, leaf="profile", prior=prior, search="greedy"
+    ),
 }
+COINS, TOSSES = (10, 20), 500
 PLANTED = (500, 1000, 2000, 5000)
 PRIORS: tuple[Literal["paper", "calibrated"], ...] = ("paper", "calibrated")
 
@@ -33,7 +38,14 @@ def main() -> None:
     for name, model in MODELS.items():
         for prior in PRIORS:
             leaves = [model(prior).fit(table).n_leaves_ for table in noise(draws)]
-            print(f"| {name} | {prior} | {leaves.count(1)} of {draws} | {max(leaves)} |", flush=True)
+            print(f"| {name} | {prior} | {one_leaf(leaves)} |", flush=True)
+    print(f"\n{draws} tables of fair coins, {TOSSES} rows; leaf-sparse profiles, expected leaves 8, greedy search")
+    print("| coins | prior | one leaf | most leaves |")
+    print("| --: | --- | --: | --: |")
+    for number, prior in product(COINS, PRIORS):
+        model = LeafSparseTree(8, leaf="profile", prior=prior, search="greedy")
+        leaves = [model.fit(table).n_leaves_ for table in coins(number, draws)]
+        print(f"| {number} | {prior} | {one_leaf(leaves)} |", flush=True)
     print("\nA planted tree of 8 leaves in 6 columns of 3 values; leaf-sparse, expected leaves 8, greedy search")
     print("| rows | leaves, paper | leaves, calibrated |")
     print("| --: | --: | --: |")
@@ -43,6 +55,11 @@ def main() -> None:
         print(f"| {rows:,} | {sizes[0]} | {sizes[1]} |", flush=True)
 
 
+def one_leaf(leaves: list[int]) -> str:
+    """How often there is one leaf, and the most leaves."""
+    return f"{leaves.count(1)} of {len(leaves)} | {max(leaves)}"
+
+
 def noise(draws: int, seed: int = 0) -> Iterator[pl.DataFrame]:
     """Tables in which there is nothing to find."""
     for rng in np.random.default_rng(seed).spawn(draws):
@@ -50,6 +67,12 @@ def noise(draws: int, seed: int = 0) -> Iterator[pl.DataFrame]:
         sizes = rng.integers(VALUES[0], VALUES[1] + 1, columns)
         codes = {f"x{i}": rng.integers(0, size, rows) for i, size in enumerate(sizes)}
         yield pl.DataFrame(codes).cast(pl.String)
+
+
+def coins(number: int, draws: int, seed: int = 0) -> Iterator[pl.DataFrame]:
+    """Tables of fair coins."""
+    for rng in np.random.default_rng(seed).spawn(draws):
+        yield pl.DataFrame({f"x{i}": rng.integers(0, 2, TOSSES) for i in range(number)}).cast(pl.String)
 
 
 def planted(rows: int, seed: int = 0) -> pl.DataFrame:

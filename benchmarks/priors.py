@@ -5,46 +5,31 @@ are leaf-sparse with 8 expected leaves, at most 100, by greedy search; every col
 """
 
 import os
-from collections.abc import Iterator
 from statistics import mean
 from typing import Literal
 
 import polars as pl
 from sklearn.model_selection import KFold
 
-from benchmarks.paper_data import PAPER, paper_table
+from benchmarks.paper_data import binary_tables, paper_tables
 from sparsedensity import Domain, LeafSparseTree
 
-TABLES = (
-    "balance", "titanic", "car", "compas", "nursery", "chess_krkp", "mushroom", "us_census_1990_sample1000",
-    "telco_churn", "heloc", "bank_full", "connect4", "coco_thing",
-)  # fmt: skip
-BINARY = ("nltcs", "plants")
 Prior = Literal["paper", "calibrated"]
 PRIORS: tuple[Prior, ...] = ("paper", "calibrated")
 
 
 def main() -> None:
     folds, rows = int(os.environ.get("BENCH_FOLDS", "5")), int(os.environ.get("BENCH_ROWS", "20000"))
+    tables = [*paper_tables(), *binary_tables("train")]
     print(f"{folds} folds, at most {rows:,} rows; leaves in the mean, log-likelihood per held-out row")
     print("| table | rows | columns | leaves, paper | leaves, calibrated | held out, paper | held out, calibrated |")
     print("| --- | --: | --: | --: | --: | --: | --: |")
-    for name, table in tables():
+    for name, table in tables:
         frame = table.sample(min(rows, table.height), seed=0)
         leaves, scores = zip(*(measured(frame, prior, folds) for prior in PRIORS), strict=True)
         sizes = " | ".join(f"{size:.1f}" for size in leaves)
         held_out = " | ".join(f"{score:.3f}" for score in scores)
         print(f"| {name} | {frame.height:,} | {frame.width} | {sizes} | {held_out} |", flush=True)
-
-
-def tables() -> Iterator[tuple[str, pl.DataFrame]]:
-    """The paper's tables, and two binary ones that density estimators are often compared on (their training rows)."""
-    for name in TABLES:
-        if (frame := paper_table(name)) is not None:
-            yield name, frame
-    for name in BINARY:
-        if (path := PAPER.parent / "density20" / f"{name}.train.csv.gz").exists():
-            yield name, pl.read_csv(path, infer_schema_length=0)
 
 
 def measured(frame: pl.DataFrame, prior: Prior, folds: int) -> tuple[float, float]:

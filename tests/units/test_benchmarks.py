@@ -2,10 +2,17 @@
 
 import json
 
-from benchmarks import misses
+import numpy as np
+import polars as pl
+import pytest
+
+from benchmarks import altered, dividing, held_out, misses, paper_data
 from benchmarks.page import write_page
 from reproduction.datasets import load
 from reproduction.machine import Machine
+from sparsedensity import LeafSparseTree, datasets
+
+TITANIC = datasets.load("titanic")
 
 
 def test_tables_that_are_made_need_no_files(monkeypatch):
@@ -29,3 +36,66 @@ def test_what_a_deleted_benchmark_printed_is_not_on_the_page(tmp_path):
     text = write_page(tmp_path, tmp_path / "studies", tmp_path / "page.md").read_text(encoding="utf-8")
     assert "### anneal" in text
     assert "deleted" not in text
+
+
+def test_an_altered_row_differs_in_three_columns_and_no_other_row_differs():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({name: rng.integers(0, 3, 500).astype(str) for name in "abcde"}).with_columns(same=pl.lit("x"))
+    drawn = altered.alter(frame, rng)
+    differs = pl.DataFrame({name: frame[name] != drawn.frame[name] for name in frame.columns})
+    assert len(set(drawn.rows)) == 10
+    for row, columns in zip(drawn.rows, drawn.columns, strict=True):
+        assert {name for name in frame.columns if differs[name][row]} == set(columns)
+        assert len(columns) == 3
+    assert differs.to_numpy().sum() == 30
+    assert all(drawn.frame[name].is_in(frame[name].unique().implode()).all() for name in frame.columns)
+
+
+def test_a_binary_table_is_held_out_as_it_is_published(tmp_path, monkeypatch):
+    (tmp_path / "density20").mkdir()
+    for part, rows in (("train", 12), ("test", 11)):
+        values = [str(row % 2) for row in range(rows)]
+        frame = pl.DataFrame({"v1": values, "number": [f"{part} {row}" for row in range(rows)]})
+        frame.write_csv(tmp_path / "density20" / f"nltcs.{part}.csv.gz", compression="gzip")
+    monkeypatch.setattr(paper_data, "PAPER", tmp_path / "paper")
+    (table,) = dividing.divided_tables(5)
+    ((train, tests),) = table.folds()
+    assert train["number"].to_list() == [f"train {row}" for row in range(12)]
+    assert sorted(pl.concat(tests)["number"]) == sorted(f"test {row}" for row in range(11))
+    assert len(tests) == 5
+    assert table.frame.height == 23
+
+
+@pytest.fixture
+def halves():
+    """The titanic, each half held out once."""
+    return dividing.in_folds("titanic", TITANIC, 2)
+
+
+@pytest.mark.parametrize("limit", held_out.LIMITS)
+def test_one_search_gives_what_a_search_under_each_limit_would(halves, limit):
+    tree = LeafSparseTree(leaf="profile", search="greedy", domain=halves.domain, max_leaves=limit)
+    alone = [tree.fit(train).score(test) / test.height for train, (test,) in halves.folds()]
+    assert held_out.held_out(halves, "greedy").at_most("profile", limit) == pytest.approx(alone)
+
+
+def test_the_last_line_counts_the_tables_on_which_profiles_hold_against_chow_and_liu(capsys):
+    held_out.print_standing([[0.3, 0.2], [-0.1, 0.2], [-0.2, 0.1], [-0.3, -0.2]])
+    last = " ".join(capsys.readouterr().out.split("\n"))
+    assert "on 3 of 4 tables, and better by more than that on 1." in last
+
+
+def test_held_out_prints_a_line_per_table_in_both_tables(monkeypatch, capsys, halves):
+    monkeypatch.setattr(held_out, "divided_tables", lambda folds: [halves])
+    held_out.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert [len(line.split("|")) for line in lines if line.startswith("| titanic | 2,201 | 3 |")] == [17, 11]
+
+
+def test_no_size_predicts_better_than_the_best_of_all(halves):
+    held = held_out.held_out(halves, "greedy")
+    size, best = held.best_size("profile")
+    everything = [path.scores for path in held.paths["profile"]]
+    assert best == [score for scores in everything for score in scores[size]]
+    for other in set(everything[0]) & set(everything[1]) & set(held_out.SIZES):
+        assert np.mean(best) >= np.mean([score for scores in everything for score in scores[other]])
