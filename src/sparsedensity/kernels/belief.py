@@ -65,21 +65,28 @@ EVEN = (Uniform, SquaredError)
 """The leaf models that need only the weight and the share of the volume of a child."""
 TERMS: dict[type, Callable[..., Any]] = {}
 """The compiled terms of all other leaf models, by the type of their data."""
+PREPARED: dict[type, Any] = {}
+"""What is made of the data of a leaf model before a search, by their type."""
 BOUNDED: set[type] = {Uniform}
 """The leaf models whose terms are at most the log of a density of the rows."""
 
 
-def leaf_model(data: type, *, bounded: bool = False) -> Callable[[Callable[..., float]], Callable[..., float]]:
+def leaf_model(
+    data: type, *, bounded: bool = False, prepared: Any = None
+) -> Callable[[Callable[..., float]], Callable[..., float]]:
     """Register the term of a leaf model: what a region and the rows in it add to the log posterior.
 
     The function is compiled. It gets the data of the model (a NamedTuple of numbers and arrays), the weight in the
     region at every value of every feature, a number above 0 for every value that is allowed there, and the
     :class:`Space`. ``bounded`` says that the term is at most the log of a density of the rows in the region, so that
-    the bound which any table has holds for it too.
+    the bound which any table has holds for it too. If a type is given as ``prepared``, the function gets what its
+    ``of`` makes of the data and the space instead of the data: whatever depends on no region is computed once.
     """
 
     def register(function: Callable[..., float]) -> Callable[..., float]:
-        TERMS[data] = inner(function)
+        TERMS[prepared or data] = inner(function)
+        if prepared is not None:
+            PREPARED[data] = prepared
         if bounded:
             BOUNDED.add(data)
         return function
@@ -90,6 +97,12 @@ def leaf_model(data: type, *, bounded: bool = False) -> Callable[[Callable[..., 
 def is_even(leaf: Any) -> bool:
     """Whether a leaf model needs no more than weights and volumes."""
     return isinstance(leaf, EVEN)
+
+
+def prepare(leaf: Any, space: Space) -> Any:
+    """The data of a leaf model as its compiled function gets them."""
+    prepared = PREPARED.get(type(leaf))
+    return leaf if prepared is None else prepared.of(leaf, space)
 
 
 def model_of(belief: Any) -> type:

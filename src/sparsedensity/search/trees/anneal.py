@@ -30,7 +30,7 @@ from sparsedensity.search.trees.anneal_chain import (
     Stored,
     region_count,
 )
-from sparsedensity.search.trees.anneal_memory import limit_of, on_grid
+from sparsedensity.search.trees.anneal_memory import FEW_ROWS, limit_of, on_grid, pairs_per_row, rows_within
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.table import Table
@@ -38,10 +38,12 @@ from sparsedensity.table import Table
 MOST_ROWS = 200_000
 """Tables with more distinct rows are searched on a sample."""
 SAMPLE = 60_000
+MOST_PAIRS, TOO_MANY_PAIRS = 5e7, 3e8
+"""The same for tables with more pairs of values to count before the first split: some tens of milliseconds."""
 SAMPLE_BUDGET, SAMPLE_ROUNDS = 2.5e8, 1
 """A sample deserves no more work than that: its best tree is not quite that of all rows."""
 PASSES, MOST_REFINED = 3, 50_000_000
-"""How often all values may be read while a tree is refined on all rows, and up to how many values it is."""
+"""How often all values (and pairs) may be read while a tree is refined on all rows, and up to how many values it is."""
 POLISHERS = 2
 RESTARTS_SHARE = 0.6
 """The share of a time limit for the restarts; the rest is for polishing."""
@@ -85,10 +87,10 @@ class Anneal:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Annealing:
         """The chains before their first block."""
-        table = problem.engine.collapsed()
-        is_sample = table is None or len(table) > MOST_ROWS
-        if table is None or len(table) > MOST_ROWS:
-            table = problem.engine.sample(SAMPLE, rng)
+        table, most = problem.engine.collapsed(), min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
+        is_sample = table is None or len(table) > most
+        if table is None or len(table) > most:
+            table = problem.engine.sample(min(SAMPLE, most), rng)
         budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(table)))
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), is_sample, budget, generators)
@@ -169,11 +171,12 @@ class Anneal:
         scored = [(problem.score(chain.tree(problem)), chain) for chain in ranked]
         score, best = max(scored, key=lambda pair: pair[0])
         state.keep_only([])
-        if table is None or table.codes.size > MOST_REFINED:
+        if table is None or table.codes.size > MOST_REFINED or len(table) > rows_within(problem, MOST_PAIRS):
             best.score, state.chains, state.finished = score, [best], True
             return
         chain = AnnealChain(problem, on_grid(table), REFINE, state.generators.pop(), self.epsilon, self.cooling)
-        chain.start, chain.reads = best.tree(problem), PASSES * table.codes.size
+        reads = table.codes.size + len(table) * pairs_per_row(problem)
+        chain.start, chain.reads = best.tree(problem), PASSES * reads
         state.chains = [chain]
 
 
@@ -247,6 +250,13 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     few = min(1.0, rows / 2000)
     most = min(8e8, WORK_PER_ROW * rows)
     return float(max(5e7, min(most, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
+
+
+def is_too_wide(problem: AnyProblem) -> bool:
+    """Whether even a few rows have so many pairs of values that annealing could not be interrupted in time."""
+    table = problem.engine.collapsed()
+    rows = FEW_ROWS if table is None else min(len(table), FEW_ROWS)
+    return rows * pairs_per_row(problem) > TOO_MANY_PAIRS
 
 
 def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:
