@@ -11,7 +11,8 @@ from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import NOTHING
-from sparsedensity.kernels.counted_divisions import FEW_ATOMS, Rows
+from sparsedensity.kernels.counted_divisions import FEW_ATOMS
+from sparsedensity.kernels.counted_parts import Rows
 from sparsedensity.posterior import LeafSparse, profile_leaf
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import Problem

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsedensity.kernels import TWO, bare, kernel, part, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
-from sparsedensity.kernels.counted_divisions import MOST_GROUPS, Rows
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
     CountedRegion,
     Desk,

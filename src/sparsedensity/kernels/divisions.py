@@ -12,7 +12,8 @@ import numpy as np
 
 from sparsedensity.kernels import bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
-from sparsedensity.kernels.counted_divisions import MOST_GROUPS, Dividing, divided_gain, grown_division
+from sparsedensity.kernels.counted_divisions import divided_gain, grown_division
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Dividing
 
 CELL = record(
     "label order name atom group before kept key", floats="density weight share weight_before measure_before piece"

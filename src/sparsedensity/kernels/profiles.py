@@ -24,8 +24,10 @@ class Profile(NamedTuple):
 class ProfileTables(NamedTuple):
     """A profile with all logarithms that depend on no region."""
 
-    background: np.ndarray
-    log_background: np.ndarray
+    shares: np.ndarray
+    """The background, which adds up to 1 over the values of every feature,"""
+    log_shares: np.ndarray
+    """and its logs."""
     log_measures: np.ndarray
     log_gammas: np.ndarray
     """LnG(s b) of every value, if all values of its feature are allowed."""
@@ -43,11 +45,12 @@ class ProfileTables(NamedTuple):
         background, s, r = profile.background, profile.pseudocount, profile.probability
         starts = space.features["start"]
         whole = np.repeat(np.add.reduceat(background, starts), space.features["stop"] - starts)
+        shares = background / whole
         return cls(
-            background,
-            np.log(background),
+            shares,
+            np.log(shares),
             np.log(space.values["measure"]),
-            np.array([math.lgamma(x) for x in (s * background / whole).tolist()]),
+            np.array([math.lgamma(x) for x in (s * shares).tolist()]),
             s,
             math.lgamma(s),
             math.log1p(-r),
@@ -76,22 +79,25 @@ def profile_term(model, counts, allowed, space):
 @bare
 def feature_term(model, counts, allowed, feature, weight, head):
     """What one feature adds, given lnG(s) - lnG(s + n); one with a single allowed value adds its measure only."""
-    whole, values, follows, measured = 0.0, 0, 0.0, 0.0
+    whole, values, follows, measured = 0.0, 0, model.log_follows, 0.0
     for value in range(feature.start, feature.stop):
         if allowed[value] > 0:
             values += 1
-            whole += model.background[value]
-            follows += counts[value] * model.log_background[value]
+            whole += model.shares[value]
+            follows += counts[value] * model.log_shares[value]
             measured += counts[value] * model.log_measures[value]
     if values < 2:
         return -measured
-    follows += model.log_follows - weight * math.log(whole)
-    own, scale, free = head + model.log_own, model.pseudocount / whole, values == feature.stop - feature.start
+    free, own, scale = values == feature.stop - feature.start, head + model.log_own, model.pseudocount / whole
+    if not free:
+        follows -= weight * math.log(whole)
     for value in range(feature.start, feature.stop):
         if counts[value] > 0.0:
-            pseudocount = scale * model.background[value]
-            own += log_gamma(pseudocount + counts[value])
-            own -= model.log_gammas[value] if free else log_gamma(pseudocount)
+            if free:
+                own += log_gamma(model.pseudocount * model.shares[value] + counts[value]) - model.log_gammas[value]
+            else:
+                pseudocount = scale * model.shares[value]
+                own += log_gamma(pseudocount + counts[value]) - log_gamma(pseudocount)
     high, low = max(follows, own), min(follows, own)
     if high - low > SURE:
         return high - measured

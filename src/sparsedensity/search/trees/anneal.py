@@ -18,7 +18,7 @@ import numpy as np
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.base import Best, each, run
+from sparsedensity.search.base import Best, Budget, each, run
 from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
@@ -38,15 +38,17 @@ from sparsedensity.table import Table
 MOST_ROWS = 200_000
 """Tables with more distinct rows are searched on a sample."""
 SAMPLE = 60_000
-MOST_PAIRS, TOO_MANY_PAIRS = 5e7, 3e8
+MOST_PAIRS = 5e7
 """The same for tables with more pairs of values to count before the first split: some tens of milliseconds."""
+LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
+"""The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 SAMPLE_BUDGET, SAMPLE_ROUNDS = 2.5e8, 1
 """A sample deserves no more work than that: its best tree is not quite that of all rows."""
 PASSES, MOST_REFINED = 3, 50_000_000
 """How often all values (and pairs) may be read while a tree is refined on all rows, and up to how many values it is."""
 POLISHERS = 2
-RESTARTS_SHARE = 0.6
-"""The share of a time limit for the restarts; the rest is for polishing."""
+GREEDY_SHARE, RESTARTS_SHARE = 0.3, 0.6
+"""The share of a time limit for the greedy tree, and for all that comes before polishing."""
 MOST_ROUNDS = 8
 ENOUGH = 2e-4
 """A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
@@ -94,7 +96,7 @@ class Anneal:
         budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(table)))
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), is_sample, budget, generators)
-        starts = self.starts or greedy_starts(problem, state)
+        starts = self.starts or greedy_starts(problem, state, self.seconds)
         for i in range(self.restarts):
             recipe = RECIPES[i % len(RECIPES)]
             start = starts[i // 2 % len(starts)] if starts and recipe.annealed == 0.0 else None
@@ -253,16 +255,20 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
 
 
 def is_too_wide(problem: AnyProblem) -> bool:
-    """Whether even a few rows have so many pairs of values that annealing could not be interrupted in time."""
-    table = problem.engine.collapsed()
+    """Whether one look at a few rows takes so long that annealing could not be interrupted in time."""
+    if problem.posterior.even:
+        return False
+    table, values = problem.engine.collapsed(), int(problem.domain.starts[-1])
     rows = FEW_ROWS if table is None else min(len(table), FEW_ROWS)
-    return rows * pairs_per_row(problem) > TOO_MANY_PAIRS
+    return rows * pairs_per_row(problem) + WORK_PER_PAIR * values**2 > LONGEST_LOOK
 
 
-def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:
-    """The greedy tree, where it is cheap to have."""
+def greedy_starts(problem: AnyProblem, state: Annealing, seconds: float | None) -> tuple[Tree, ...]:
+    """The greedy tree, where it is cheap to have; it may take a share of the time limit."""
     if not problem.posterior.only_leaves or limit_of(problem) > 10 * ARCHIVED:
         return ()
-    tree = run(Greedy(), Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)).structure
+    budget = Budget(seconds=None if seconds is None else GREEDY_SHARE * seconds)
+    searched = Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)
+    tree = run(Greedy(), searched, budget=budget).structure
     assert isinstance(tree, Tree)
     return (tree,)

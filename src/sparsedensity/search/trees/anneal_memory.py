@@ -12,7 +12,7 @@ from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import is_even
-from sparsedensity.kernels.counted_divisions import MOST_GROUPS, Parts
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Parts
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain
 from sparsedensity.engines import table_or_sample
 from sparsedensity.kernels import belief as beliefs
-from sparsedensity.kernels import count, counted_divisions, divisions
+from sparsedensity.kernels import count, divisions
+from sparsedensity.kernels.counted_parts import Rows
 from sparsedensity.posterior.trees import TreePosterior, belief_of, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best, tie_of
@@ -268,7 +269,7 @@ class Growth:
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         term, allowed = np.empty(1), leaf.allowed.astype(np.float64)
         beliefs.terms(self.belief.leaf, counts[None], allowed[None], self.space, term)
-        rows = counted_divisions.Rows(codes, weights, leaf.rows)
+        rows = Rows(codes, weights, leaf.rows)
         return divisions.CountedRegion(leaf.allowed, counts, weight, float(term[0]), rows)
 
     def work_per_feature(self, region: divisions.CountedRegion) -> float:
