@@ -73,6 +73,14 @@ def test_showing_a_saved_model_loads_nothing_heavy(tmp_path):
         assert loaded_by(f"import sys; sys.argv = {words!r}; from sparsedensity.cli import main; main()") == []
 
 
+def test_showing_profiles_needs_neither_scikit_learn_nor_frames(tmp_path):
+    model = sparsedensity.LeafSparseTree(leaf="profile", search="greedy")
+    model.fit(sparsedensity.datasets.load("titanic")).save(tmp_path / "m.json")
+    words = ["sparsedensity", "show", str(tmp_path / "m.json")]
+    loaded = loaded_by(f"import sys; sys.argv = {words!r}; from sparsedensity.cli import main; main()")
+    assert set(loaded) <= {"numba", "llvmlite", "scipy"}
+
+
 @pytest.mark.parametrize("name", sparsedensity.__all__)
 def test_every_public_name_is_there_and_documented(name):
     thing = getattr(sparsedensity, name)

@@ -1,6 +1,7 @@
 """Honest estimation: some rows choose the leaves, others weigh them."""
 
 import json
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,8 @@ from tests import naive
 
 PEOPLE = datasets.load("titanic")
 MODELS = [LeafSparseTree(), BranchSparseTree(), SparseRuleList(max_rules=4), GreedyTree()]
-every_model = pytest.mark.parametrize("kind", [type(model) for model in MODELS])
+PROFILES = [partial(kind, leaf="profile") for kind in (LeafSparseTree, BranchSparseTree)]
+every_model = pytest.mark.parametrize("kind", [*(type(model) for model in MODELS), *PROFILES])
 
 
 def honest(kind, share=0.5, **more):

@@ -1,6 +1,8 @@
 """The estimators are scikit-learn estimators: its own checks, and its tools around them."""
 
 import pickle
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,12 @@ from sparsedensity import Domain, Histogram
 from sparsedensity.datasets import titanic
 from sparsedensity.estimators import ESTIMATORS, DensityEstimator
 
-every_estimator = pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=ESTIMATORS)
+PROFILES = {
+    f"{name} with profiles": partial(ESTIMATORS[name], leaf="profile", search="greedy")
+    for name in ("LeafSparseTree", "BranchSparseTree")
+}
+KINDS: dict[str, Callable[..., DensityEstimator]] = {**ESTIMATORS, **PROFILES}
+every_estimator = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 
 
@@ -38,7 +45,7 @@ SHORT: dict[str, dict[str, Any]] = {
 """A short search for the checks: they are about the face, not about what is found."""
 
 
-@parametrize_with_checks([kind(**SHORT.get(name, {})) for name, kind in ESTIMATORS.items()])
+@parametrize_with_checks([kind(**SHORT.get(name, {})) for name, kind in KINDS.items()])
 def test_scikit_learn_has_no_complaint(estimator, check):
     check(estimator)
 
@@ -81,7 +88,7 @@ def test_parameters_can_be_read_set_and_cloned(kind, people):
 @every_estimator
 @pytest.mark.parametrize("method", ["score_samples", "score", "apply", "unusualness", "explain", "probability"])
 def test_an_unfitted_model_says_so(kind, method, people):
-    with pytest.raises(NotFittedError, match=kind.__name__):
+    with pytest.raises(NotFittedError, match=type(kind()).__name__):
         getattr(kind(), method)(people)
 
 
@@ -134,9 +141,11 @@ def test_weights_reach_the_model_through_a_pipeline(kind, people):
 @every_estimator
 def test_grid_search_picks_the_pseudocount_with_the_best_held_out_score(kind, people):
     some = people.head(400)
-    grid = {"pseudocount": [0.5, 1000.0]}
+    name = "profile_pseudocount" if isinstance(kind, partial) else "pseudocount"
+    grid = {name: [0.5, 1000.0]}
     search = GridSearchCV(kind(domain=Domain.infer(people)), grid, cv=3, error_score="raise").fit(some)
-    assert search.best_params_ == {"pseudocount": 0.5}
+    assert search.best_params_ == {name: 0.5}
+    assert np.diff(search.cv_results_["mean_test_score"]) < 0
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_estimator_.domain_ == Domain.infer(people)
 
@@ -219,7 +228,7 @@ def test_rows_of_weight_zero_are_dropped_before_anything_is_inferred(kind, bins,
     longer = pd.concat([strange, table, strange], ignore_index=True)
     weights = np.r_[0, 0, np.ones(len(table)), 0, 0]
     given, bare = (longer, table) if as_frame else (t[["visits", "level"]].to_numpy() for t in (longer, table))
-    short = SHORT.get(kind.__name__, {})
+    short = {} if isinstance(kind, partial) else SHORT.get(kind.__name__, {})
     with_zeros = kind(bins=bins, **short).fit(given, sample_weight=weights)
     without = kind(bins=bins, **short).fit(bare)
     assert with_zeros.domain_ == without.domain_

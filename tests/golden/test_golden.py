@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsedensity import GreedyTree, Histogram, datasets
+from sparsedensity import GreedyTree, Histogram, LeafSparseTree, datasets, load
 from sparsedensity.report import svg, text
 from tests.report.models import rules_report
 
@@ -54,6 +54,7 @@ def fitted():
         "titanic": GreedyTree().fit(datasets.load("titanic")),
         "mixed": GreedyTree(kinds={"size": size}, max_leaves=12).fit(mixed_rows()),
         "histogram": Histogram(kinds="nominal").fit(datasets.load("simulated")),
+        "profiles": LeafSparseTree(leaf="profile", search="greedy").fit(datasets.load("titanic")),
     }
 
 
@@ -71,7 +72,7 @@ def test_a_model_reads_as_approved(models, name, width):
     approved(f"{name}-{width}.txt", shown)
 
 
-@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram"])
+@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram", "profiles"])
 def test_a_saved_model_reads_as_approved(models, name, tmp_path):
     models[name].save(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
@@ -83,6 +84,12 @@ def test_a_saved_model_reads_as_approved(models, name, tmp_path):
         leaf["interval"] = [float(f"{end:.6g}") for end in leaf["interval"]]
     document["search"]["log_posterior"] = float(f"{document['search']['log_posterior']:.9g}")
     approved(f"{name}.json", json.dumps(document, indent=1, ensure_ascii=False))
+
+
+@pytest.mark.parametrize("name", ["titanic", "mixed", "histogram", "profiles"])
+def test_an_approved_file_still_loads(models, name):
+    rows = mixed_rows() if name == "mixed" else datasets.load("simulated" if name == "histogram" else "titanic")
+    assert load(HERE / f"{name}.json").score(rows) == pytest.approx(models[name].score(rows))
 
 
 @pytest.mark.parametrize("name", ["titanic.svg", "path.svg", "compare.svg"])

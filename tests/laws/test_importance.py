@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparsedensity.density import merging
-from sparsedensity.density.importance import averaged_at, expected_losses, losses_on
+from sparsedensity.density.changes import Neighbours
+from sparsedensity.density.importance import averaged, expected_losses, losses_on
 from tests import naive
 from tests.laws.test_densities import models
 from tests.strategies import data_in
@@ -46,7 +47,7 @@ def test_the_averaged_density_has_the_same_mass_and_the_same_value_along_the_col
     assert masses.sum() == pytest.approx(1)
     assert np.isfinite(logs).all()
     every = naive.points(domain)
-    merged = dict(zip(every, averaged_at(density, feature, np.array(every, domain.code_type)), strict=True))
+    merged = dict(zip(every, averaged(Neighbours(density, np.array(every, domain.code_type)), feature), strict=True))
     for point, log in merged.items():
         first = (*point[:feature], 0, *point[feature + 1 :])
         assert log == pytest.approx(merged[first])

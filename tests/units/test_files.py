@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsedensity import Domain, Feature, GreedyTree, Histogram, __version__, load
+from sparsedensity import Domain, Feature, GreedyTree, Histogram, LeafSparseTree, __version__, load
 from sparsedensity.datasets import titanic
 from sparsedensity.errors import ModelFileError, SparseDensityError
+from sparsedensity.report import from_file
 from sparsedensity.structures import Cells, RuleList, Tree, files
 from sparsedensity.structures.rules import Condition
 
@@ -30,6 +31,11 @@ def tree() -> GreedyTree:
 @pytest.fixture(scope="module")
 def histogram() -> Histogram:
     return Histogram().fit(titanic())
+
+
+@pytest.fixture(scope="module")
+def profiles() -> LeafSparseTree:
+    return LeafSparseTree(leaf="profile", search="greedy", honest=0.5).fit(titanic())
 
 
 @pytest.fixture
@@ -135,8 +141,8 @@ class TestNotAModel:
 
     def test_a_newer_version(self, tmp_path, document):
         path = tmp_path / "newer.json"
-        path.write_text(json.dumps({**document, "version": 2, "library": "9.9"}))
-        refused(path, "newer sparsedensity", "9.9", "version 2", "Upgrade")
+        path.write_text(json.dumps({**document, "version": 3, "library": "9.9"}))
+        refused(path, "newer sparsedensity", "9.9", "version 3", "Upgrade")
 
     @pytest.mark.parametrize("version", [None, "1", 0, -1, 1.5, [], True])
     def test_a_version_that_is_none(self, tmp_path, document, version):
@@ -242,6 +248,85 @@ def test_a_damaged_model_is_refused_and_the_damage_named(damage, document, tmp_p
     change(changed)
     path.write_text(json.dumps(changed), encoding="utf-8")
     refused(path, "is damaged", *says)
+
+
+def _values(document: Document) -> Document:
+    values: Document = document["leaves"][0]["values"]
+    return values
+
+
+def _swap_leaves(document: Document) -> None:
+    one, other = document["leaves"][:2]
+    one["values"], other["values"] = other["values"], one["values"]
+    one["weight"], other["weight"] = other["weight"], one["weight"]
+
+
+PROFILE_DAMAGES: dict[str, tuple[Change, tuple[str, ...]]] = {
+    "the values of a leaf are lost": (lambda d: d["leaves"][1].pop("values"), ("lacks 'values'",)),
+    "a column is lost": (lambda d: _values(d).pop("sex"), ("lacks the values of 'sex'",)),
+    "a column is unknown": (lambda d: _values(d).update(deck={"A": 1}), ("'deck' is not one of its columns",)),
+    "a value is unknown": (lambda d: _values(d)["age"].update(old=1), ("'age' has no value 'old'",)),
+    "a weight is negative": (lambda d: _values(d)["age"].update(adult=-3), ("'age' has -3 at 'adult'",)),
+    "a weight is text": (lambda d: _values(d)["age"].update(adult="x"), ("'age' has 'x' at 'adult'",)),
+    "a weight is infinite": (lambda d: _values(d)["age"].update(adult=np.inf), ("'age' has inf at 'adult'",)),
+    "a weight is lost": (lambda d: _values(d)["sex"].popitem(), ("leaf 0", "do not fit")),
+    "a value that the leaf does not allow has weight": (_swap_leaves, ("leaf", "do not fit")),
+    "the values are a list": (lambda d: d["leaves"][0].update(values=[]), ("damaged",)),
+    "the structure is no tree": (lambda d: d.update(structure={"rules": []}, leaves=d["leaves"][:1]), ("damaged",)),
+    "a parameter is nonsense": (lambda d: d["parameters"].update(profile_probability=1), ("profile_probability",)),
+    "the background is lost": (lambda d: d.pop("background"), ("lacks 'background'",)),
+    "the background does not add up": (lambda d: d["background"]["sex"].update(male=0.9), ("add up to 1",)),
+    "the background lacks a value": (lambda d: d["background"]["sex"].pop("male"), ("add up to 1",)),
+}
+
+
+@pytest.mark.parametrize("damage", PROFILE_DAMAGES)
+def test_a_damaged_model_with_profiles_is_refused_and_the_damage_named(damage, profiles, tmp_path):
+    path = tmp_path / "model.json"
+    profiles.save(path)
+    document = read(path)
+    change, says = PROFILE_DAMAGES[damage]
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    refused(path, "is damaged", *says)
+    assert damage.startswith("the background") or from_file.read(path) is None
+
+
+def test_a_file_keeps_the_weights_of_profiles_by_column_and_value(profiles, tree, tmp_path):
+    path = tmp_path / "model.json"
+    profiles.save(path)
+    document = read(path)
+    assert document["version"] == 2
+    for leaf in document["leaves"]:
+        assert list(leaf["values"]) == ["class", "sex", "age"]
+        assert all(sum(by_value.values()) == leaf["weight"] for by_value in leaf["values"].values())
+        assert all(weight > 0 for by_value in leaf["values"].values() for weight in by_value.values())
+    tree.save(path)
+    assert read(path)["version"] == 1
+
+
+def test_values_of_every_kind_keep_their_weights(tmp_path):
+    """Texts that look like other values, truth values, numbers, bins, calendar periods and missing values."""
+    rng = np.random.default_rng(0)
+    odd = np.array(["null", "1", '"1"', "[0, 1]", "true", "", "plain", None], object)
+    table = pd.DataFrame(
+        {
+            "odd": rng.choice(odd, 300),
+            "flag": rng.random(300) < 0.3,
+            "whole": rng.integers(0, 4, 300),
+            "size": np.where(rng.random(300) < 0.1, np.nan, rng.gamma(2, 3, 300)),
+            "day": pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 300), unit="D"),
+        }
+    )
+    weights = rng.random(300)
+    model = LeafSparseTree(leaf="profile", search="greedy", prior="paper").fit(table, sample_weight=weights)
+    model.save(tmp_path / "m.json")
+    back, shown = load(tmp_path / "m.json"), from_file.read(tmp_path / "m.json")
+    assert (back.density_.profiles.weights == model.density_.profiles.weights).all()
+    assert (back.score_samples(table) == model.score_samples(table)).all()
+    assert (back.unusualness(table) == model.unusualness(table)).all()
+    assert back.leaves_ == model.leaves_
+    assert shown.report().profiles.inside == pytest.approx(model.density_.profiles.inside)
 
 
 CELL_DAMAGES: dict[str, Callable[[list[Any]], Any]] = {

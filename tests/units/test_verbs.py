@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from sparsedensity import GreedyTree, Histogram, datasets, load
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
 from sparsedensity.estimators.answers import encode_rows
-from sparsedensity.ingest import open_source
+from sparsedensity.ingest import batches, open_source
 from sparsedensity.ingest.batches import read_batches
 from sparsedensity.report import from_file
 from tests.report.models import hostile_model, hostile_rows
@@ -294,6 +295,16 @@ def test_the_top_rows_are_those_a_full_scoring_ranks_first_and_the_rarest_within
         assert top.total == 5000
         assert top.tied == tie.sum() > tie[order].sum()
         assert fitted.apply(top.rows).tolist() == fitted.apply(table[order]).tolist()
+
+
+@pytest.mark.parametrize("top", [1, 3, 15, 200, 3000])
+def test_the_top_rows_and_their_ties_are_the_same_part_by_part(mixed, top, monkeypatch):
+    fitted, _, folder = mixed
+    whole = most_unusual(fitted, str(folder / "t.parquet"), top)
+    monkeypatch.setattr(batches, "read_batches", partial(read_batches, rows=130))
+    parts = most_unusual(fitted, str(folder / "t.parquet"), top)
+    assert parts[1:] == whole[1:]
+    assert parts.rows.equals(whole.rows)
 
 
 def test_parts_are_the_whole(mixed):

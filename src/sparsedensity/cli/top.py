@@ -11,12 +11,11 @@ from sparsedensity.cli.data import known_columns
 from sparsedensity.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
+    from sparsedensity.density.placed import Placed
     from sparsedensity.estimators import DensityEstimator
-    from sparsedensity.table import Codes, Floats
+    from sparsedensity.table import Floats
 
 
 class Top(NamedTuple):
@@ -33,104 +32,103 @@ class Top(NamedTuple):
 
 def scores_of(model: DensityEstimator, rows: pl.DataFrame) -> pl.DataFrame:
     """The leaf, log density and unusualness of every row; those outside the domain have leaf -1."""
-    import numpy as np
     import polars as pl
 
-    leaves = model.apply(rows)
-    logs = np.where(leaves < 0, -np.inf, model.density_.log_densities[leaves])
-    unusual = np.where(leaves < 0, 1.0, model.density_.unusualness[leaves])
-    return pl.DataFrame({"leaf": leaves, "log_density": logs, "unusualness": unusual})
+    from sparsedensity.estimators.answers import place_rows
+
+    placed = place_rows(model, rows)
+    scores = {"leaf": placed.leaves, "log_density": placed.log_densities, "unusualness": placed.unusualness}
+    return pl.DataFrame(scores)
 
 
 def most_unusual(model: DensityEstimator, data: str, top: int) -> Top:
-    """Read a table part by part, twice: first what its leaves hold, then its most unusual rows.
+    """Read a table part by part and keep its most unusual rows.
 
-    Of a tie the rarest within their leaf are kept, then the first.
+    Of a tie the rarest within their leaf are kept, then the first. If leaves are even, the table is read twice: first
+    for what its leaves hold.
     """
     import polars as pl
 
-    order, downwards = ["\0unusualness", "\0within", "\0number"], [True, False, False]
+    order, downwards = ["\0unusualness", "\0common", "\0number"], [True, False, False]
     parts = _parts(model, data)
-    held = _held(model, parts())
+    held = None if model.density_.profiles is not None else _held(model, parts())
     kept: pl.DataFrame | None = None
-    total = 0
+    total = outside = tied = 0
     for batch in parts():
         scores = _scored(model, batch, held).with_columns(pl.int_range(total, total + pl.len()).alias("\0number"))
         best = scores.sort(order, descending=downwards).head(top)
         scored = batch[best["\0number"] - total].hstack(best)
-        both = scored if kept is None else pl.concat([kept, scored], how="vertical_relaxed")
-        kept, total = both.sort(order, descending=downwards).head(top), total + batch.height
+        before = kept
+        both = scored if before is None else pl.concat([before, scored], how="vertical_relaxed")
+        kept = both.sort(order, descending=downwards).head(top)
+        tied = _as_last(kept, scores) + (0 if before is None else _still_tied(kept, before, tied))
+        total, outside = total + batch.height, outside + int((scores["\0leaf"] < 0).sum())
     if kept is None:
         raise DataError(f"{data} has no rows.")
-    outside = total - int(held.rows.sum())
-    rows, numbers = kept.drop(*order, "\0leaf"), kept["\0number"].to_list()
-    return Top(rows, numbers, total, outside, _tied(model, kept, held))
+    rows, numbers = kept.drop(*order, "\0leaf", "\0log"), kept["\0number"].to_list()
+    return Top(rows, numbers, total, outside, tied if tied > _as_last(kept, kept) else 0)
 
 
-class Held(NamedTuple):
-    """What the leaves of a model hold of a table."""
+def _as_last(kept: pl.DataFrame, rows: pl.DataFrame) -> int:
+    """How many of some rows are as unusual as the last that is kept; those outside the domain apart."""
+    import numpy as np
 
-    rows: Floats
-    """How many rows each leaf has."""
-    values: Floats | None
-    """How many of them have each value; ``None`` if that is too much to count."""
+    from sparsedensity.density import EQUALLY_DENSE
+
+    last = kept[-1]
+    if last["\0leaf"][0] < 0:
+        return 0
+    logs = rows.filter(rows["\0leaf"] >= 0)["\0log"].to_numpy()
+    return int(np.isclose(logs, last["\0log"][0], rtol=0, atol=EQUALLY_DENSE).sum())
 
 
-def _held(model: DensityEstimator, parts: Iterator[pl.DataFrame]) -> Held:
+def _still_tied(kept: pl.DataFrame, before: pl.DataFrame, tied: int) -> int:
+    """How many rows of the parts before are as unusual as the last that is kept.
+
+    If it is no longer as unusual as the last that was kept before, it is more so, and all rows like it were kept.
+    """
+    return tied if _as_last(kept, before[-1:]) else _as_last(kept, before)
+
+
+def _held(model: DensityEstimator, parts: Iterator[pl.DataFrame]) -> Floats | None:
+    """How many rows of a table each leaf has by value; ``None`` if that is too much to count."""
     import numpy as np
 
     from sparsedensity.estimators.evidence import leaf_values
     from sparsedensity.table import Table
 
-    rows, values = np.zeros(len(model.density_.weights)), None
+    values = None
     for batch in parts:
-        leaves, codes = _encoded(model, batch)
-        inside = leaves >= 0
-        rows += np.bincount(leaves[inside], minlength=len(rows))
-        found = leaf_values(model.density_, Table.of(model.domain_, codes[inside], np.ones(int(inside.sum()))))
+        placed = _placed(model, batch)
+        codes = placed.codes[placed.leaves >= 0]
+        found = leaf_values(model.density_, Table.of(model.domain_, codes, np.ones(len(codes))))
         if found is not None:
             values = found if values is None else values + found
-    return Held(rows, values)
+    return values
 
 
-def _scored(model: DensityEstimator, batch: pl.DataFrame, held: Held) -> pl.DataFrame:
-    """How unusual every row is, and how common within its leaf."""
-    import numpy as np
+def _scored(model: DensityEstimator, batch: pl.DataFrame, held: Floats | None) -> pl.DataFrame:
+    """Where every row is, how unusual, and how common among rows that are as unusual."""
     import polars as pl
 
-    from sparsedensity.density.within import log_shares
+    placed = _placed(model, batch)
+    return pl.DataFrame(
+        {
+            "\0leaf": placed.leaves,
+            "\0log": placed.log_densities,
+            "\0unusualness": placed.unusualness,
+            "\0common": placed.commonness(held),
+        }
+    )
 
-    leaves, codes = _encoded(model, batch)
-    inside = leaves >= 0
-    within = np.zeros(len(leaves))
-    if held.values is not None:
-        within[inside] = log_shares(model.domain_, held.values, leaves[inside], codes[inside]).round(9)
-    unusual = np.where(inside, model.density_.unusualness[leaves], 1.0)
-    return pl.DataFrame({"\0leaf": leaves, "\0unusualness": unusual, "\0within": within})
 
-
-def _encoded(model: DensityEstimator, batch: pl.DataFrame) -> tuple[NDArray[np.int64], Codes]:
-    """The leaf of every row, -1 outside the domain, and its codes."""
-    from sparsedensity.estimators.answers import encode_rows
-    from sparsedensity.estimators.parameters import jobs_of
+def _placed(model: DensityEstimator, batch: pl.DataFrame) -> Placed:
+    from sparsedensity.estimators.answers import encode_rows, place
     from sparsedensity.ingest import open_source
 
     with warnings.catch_warnings():  # that some lie outside the domain is said once, at the end
         warnings.simplefilter("ignore", DataWarning)
-        encoded = encode_rows(model, open_source(batch).known_to(model.domain_))
-    leaves = model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))
-    leaves[encoded.outside] = -1
-    return leaves, encoded.codes
-
-
-def _tied(model: DensityEstimator, kept: pl.DataFrame, held: Held) -> int:
-    """How many rows are as unusual as the last one kept, if they are not all kept; those outside the domain apart."""
-    last = kept[-1]
-    if last["\0leaf"][0] < 0:
-        return 0
-    rows = int(held.rows[model.density_.unusualness == last["\0unusualness"][0]].sum())
-    shown = kept.filter((kept["\0unusualness"] == last["\0unusualness"][0]) & (kept["\0leaf"] >= 0)).height
-    return rows if rows > shown else 0
+        return place(model, encode_rows(model, open_source(batch).known_to(model.domain_)))
 
 
 def _parts(model: DensityEstimator, data: str) -> Callable[[], Iterator[pl.DataFrame]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,16 +59,26 @@ class Boxes:
     def draw(self, probabilities: Floats, size: int, rng: np.random.Generator) -> Codes:
         """New rows: a box by its mass, then each feature by its distribution inside the box."""
         masses = probabilities[self.leaf] * self.share
-        box = rng.choice(len(masses), size, p=masses / masses.sum())
-        codes = np.empty((size, len(self.domain)), self.domain.code_type)
+        return self.draw_in(rng.choice(len(masses), size, p=masses / masses.sum()), rng)
+
+    def draw_in(self, boxes: NDArray[np.int64], rng: np.random.Generator) -> Codes:
+        """A new row in each of some boxes."""
+        codes = np.empty((len(boxes), len(self.domain)), self.domain.code_type)
         for feature in range(len(self.domain)):
             sides, which = np.unique(self.inside[:, self.domain.span(feature)], axis=0, return_inverse=True)
-            codes[:, feature] = _draw_values(sides, which[box], rng.random(size))
+            codes[:, feature] = _draw_values(sides, which[boxes], rng.random(len(boxes)))
         return codes
 
     def averaged(self, logs: Floats, feature: int) -> Averaged:
         """The density, given by the logs of its leaves, averaged over a feature."""
         return average_boxes(self.domain, self.inside > 0, logs[self.leaf], feature)
+
+    @cached_property
+    def log_points(self) -> Floats:
+        """The natural log of the number of points in every box."""
+        sides = np.add.reduceat(self.inside > 0, self.domain.starts[:-1], axis=1, dtype=np.int64)
+        logs: Floats = np.log(sides).sum(axis=1)
+        return logs
 
     @property
     def used(self) -> list[int]:

@@ -8,17 +8,20 @@ uses. On rows of a table it can be negative: the column then misleads.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from sparsedensity.density import Density
-from sparsedensity.density.changes import leaves_by_value
+from sparsedensity.density.changes import Neighbours, neighbours
 from sparsedensity.density.merging import TooManyPartsError
 from sparsedensity.table import Codes, Floats
 
 DRAWS = 20_000
 """Records drawn from a model whose merged density has too many parts to list."""
+
+LOWEST = float(np.finfo(np.float64).min)
 
 
 class Losses(NamedTuple):
@@ -31,44 +34,43 @@ class Losses(NamedTuple):
 
 def expected_losses(density: Density) -> Losses:
     """The losses on the records that the model expects."""
-    losses, exact = np.zeros(len(density.structure.domain)), True
+    if density.profiles is not None:
+        codes, _, masses, listed = density.records(DRAWS)
+        return Losses(losses_on(density, codes, masses).by_feature.clip(0.0), listed)
+    losses, unlisted = np.zeros(len(density.structure.domain)), []
     possible = density.probabilities > 0
     whole = float(density.probabilities[possible] @ density.log_densities[possible])
     for feature in density.used_features:
         try:
             masses, logs = density.averaged(feature)
-            loss = whole - float(masses @ logs)
+            losses[feature] = whole - float(masses @ logs)
         except TooManyPartsError:
-            exact, codes = False, density.draw(DRAWS, np.random.default_rng(0))
-            loss = loss_on(density, feature, codes, np.ones(len(codes)))
-        losses[feature] = max(0.0, loss)
-    return Losses(losses, exact)
+            unlisted.append(feature)
+    if unlisted:
+        losses += losses_on(density, density.draw(DRAWS, np.random.default_rng(0)), np.ones(DRAWS), unlisted).by_feature
+    return Losses(losses.clip(0.0), not unlisted)
 
 
-def losses_on(density: Density, codes: Codes, weights: Floats) -> Losses:
-    """The losses on the rows of a table."""
+def losses_on(density: Density, codes: Codes, weights: Floats, features: Iterable[int] | None = None) -> Losses:
+    """The mean losses over rows, of some features or of all; a row that has density 0 either way loses nothing."""
     losses = np.zeros(len(density.structure.domain))
-    for feature in density.used_features:
-        losses[feature] = loss_on(density, feature, codes, weights)
-    return Losses(losses, exact=True)
+    merged = list(density.used_features if features is None else features)
+    for begin, near in neighbours(density, codes):
+        logs = density.log_densities_at(near.codes, density.leaf_numbers(near.codes))
+        for feature in merged:
+            averages = averaged(near, feature)
+            with np.errstate(invalid="ignore"):
+                each = np.where(logs == averages, 0.0, logs - averages)
+            losses[feature] += (weights[begin : begin + len(each)] * each).sum()
+    return Losses(losses / weights.sum(), exact=True)
 
 
-def loss_on(density: Density, feature: int, codes: Codes, weights: Floats) -> float:
-    """The mean loss over rows when one column is merged; a row that has density 0 either way loses nothing."""
-    logs = density.log_densities[density.leaf_numbers(codes)]
-    merged = averaged_at(density, feature, codes)
-    with np.errstate(invalid="ignore"):
-        each = np.where(logs == merged, 0.0, logs - merged)
-    return float(weights @ each / weights.sum())
-
-
-def averaged_at(density: Density, feature: int, codes: Codes) -> Floats:
+def averaged(near: Neighbours, feature: int) -> Floats:
     """The log density at some rows, averaged over a column."""
-    domain = density.structure.domain
+    domain = near.density.structure.domain
     measures = domain.measures[domain.span(feature)]
-    shares = np.log(measures / measures.sum())
-    blocks = [
-        np.logaddexp.reduce(density.log_densities[leaves] + shares, axis=1)
-        for _, leaves in leaves_by_value(density, codes, feature)
-    ]
-    return np.concatenate(blocks)
+    logs = near.log_densities(feature) + np.log(measures / measures.sum())
+    highest = np.maximum(logs.max(axis=1), LOWEST)
+    with np.errstate(divide="ignore"):
+        sums: Floats = highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1))
+    return sums

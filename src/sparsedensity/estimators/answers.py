@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.density.importance import expected_losses, losses_on
+from sparsedensity.density.placed import Placed
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ColumnsError, DataError, in_short, warn
 from sparsedensity.estimators.folds import count_rows
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.base import DensityEstimator
 
-Number = TypeVar("Number", np.float64, np.int64)
 MOST_LISTED = 5
 """Of more columns with unknown values only the first few are named."""
 
@@ -106,12 +107,17 @@ def density_of(model: DensityEstimator, structure: Structure, counts: LeafCounts
     return Density(structure, weights, logs, Profiles.of(posterior.leaf, structure, counts.by_value))
 
 
-def by_leaf(model: DensityEstimator, X: Any, values: NDArray[Number], outside: float) -> NDArray[Number]:
-    """A number for every row: that of its leaf, or another one outside the domain."""
-    encoded = encode_rows(model, open_rows(model, X))
-    out = values[model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))]
-    out[encoded.outside] = outside
-    return out
+def place_rows(model: DensityEstimator, X: Any) -> Placed:
+    """Where a fitted model puts the rows of a table."""
+    check_is_fitted(model)
+    return place(model, encode_rows(model, open_rows(model, X)))
+
+
+def place(model: DensityEstimator, encoded: Encoded) -> Placed:
+    """Where a model puts encoded rows."""
+    leaves = model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))
+    leaves[encoded.outside] = -1
+    return Placed(model.density_, encoded.codes, leaves)
 
 
 def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.density import Density
-from sparsedensity.density.within import log_shares
+from sparsedensity.density import EQUALLY_DENSE, Density
+from sparsedensity.density.placed import Placed
 from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning, warn
@@ -61,11 +61,12 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
         weighing = table if held is None else rows.weighing(held.divide(rows.weights).test).table(model.domain_)
         yield "weights", values if held is None else leaf_values(density, weighing)
         say("looking for unusual records")
-        unusualness, order = _ranked(density, table, values)
+        placed = Placed(density, table.codes, density.leaf_numbers(table.codes))
+        unusualness, order = placed.unusualness, _ranked(placed, table, values)
         chosen = order[:MOST_RECORDS]
         chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
         yield "commonest", tuple(table.codes[order[-1]].tolist())
-        yield "tied", _tied(unusualness, table, chosen)
+        yield "tied", _tied(placed.log_densities, table, chosen)
         yield "records", _records(density, open_rows(model, X), rows, table, chosen)
         by_size, scores = score_folds(model, rows, cv, say)
         yield "folds", cv or 0
@@ -75,17 +76,14 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
             yield "path", path_on(model, rows, by_size)
 
 
-def _ranked(density: Density, table: Table, weights: Floats | None) -> tuple[Floats, NDArray[np.intp]]:
-    """How unusual records are, and their order: the most unusual first, of a tie the rarest within its leaf."""
-    leaves = density.leaf_numbers(table.codes)
-    unusualness = density.unusualness[leaves]
-    within = np.zeros(len(table)) if weights is None else log_shares(table.domain, weights, leaves, table.codes)
-    return unusualness, np.lexsort([table.weights, within.round(9), -unusualness])
+def _ranked(placed: Placed, table: Table, weights: Floats | None) -> NDArray[np.intp]:
+    """The order of records: the most unusual first, of a tie the rarest within its leaf."""
+    return np.lexsort([table.weights, placed.commonness(weights), -placed.unusualness])
 
 
-def _tied(unusualness: Floats, table: Table, chosen: NDArray[np.intp]) -> float:
+def _tied(logs: Floats, table: Table, chosen: NDArray[np.intp]) -> float:
     """The weight of the records that are as unusual as the last of some, if there are more than these."""
-    tie = unusualness == unusualness[chosen[-1]]
+    tie = np.isclose(logs, logs[chosen[-1]], rtol=0, atol=EQUALLY_DENSE)
     return float(table.weights[tie].sum()) if tie.sum() > tie[chosen].sum() else 0.0
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.density import Density, changes
+from sparsedensity.density import Density
+from sparsedensity.density.changes import best_changes
+from sparsedensity.density.factors import factors
+from sparsedensity.density.placed import Placed
 from sparsedensity.ingest import Encoded, Source
 from sparsedensity.ingest.encode import UNKNOWN, encode_column
 from sparsedensity.report import model, words
-from sparsedensity.report.explanation import Change, Explanation
-from sparsedensity.table import Codes, Floats
+from sparsedensity.report.explanation import Change, Explanation, Factor
+from sparsedensity.table import Codes
 
 
 def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bool) -> list[Explanation]:
@@ -29,22 +33,48 @@ def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bo
 
 def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[np.int64]) -> list[Explanation]:
     """An explanation for rows of codes; `rows` says which rows of their table they are."""
-    leaves = density.leaf_numbers(codes)
-    logs = density.log_densities[leaves]
-    paths = {leaf: model.path_of(density.structure, leaf) for leaf in np.unique(leaves).tolist()}
-    best, shares = changes.best_changes(density, codes, logs), density.weights / density.weights.sum()
+    placed = Placed(density, codes, density.leaf_numbers(codes))
+    paths = {leaf: model.path_of(density.structure, leaf) for leaf in np.unique(placed.leaves).tolist()}
+    shares = density.weights / density.weights.sum()
+    numbers = (rows, placed.leaves, placed.log_densities, placed.unusualness)
+    found = zip(*(each.tolist() for each in numbers), _changes(placed), _factors(placed), strict=True)
     return [
         Explanation(
             leaf=leaf,
             path=paths[leaf],
             probability=float(density.probabilities[leaf]),
             log_density=log,
-            unusualness=float(density.unusualness[leaf]),
+            unusualness=unusualness,
             observed=float(shares[leaf]),
             **_called(source, row),
-            change=None if change is None else _in_words(density, change, log),
+            change=change,
+            factors=against,
         )
-        for row, leaf, log, change in zip(rows.tolist(), leaves.tolist(), logs.tolist(), best, strict=True)
+        for row, leaf, log, unusualness, change, against in found
+    ]
+
+
+def _changes(placed: Placed, features: list[int] | None = None) -> list[Change | None]:
+    """For every row the single change, in some features or in all, that would make it most ordinary."""
+    density, before = placed.density, placed.log_densities
+    best = best_changes(density, placed.codes, before, features)
+    after = np.array([-np.inf if change is None else change.log_density for change in best])
+    found: list[Change | None] = [None] * len(best)
+    for row, unusualness in enumerate(density.unusualness_of(after).tolist()):
+        if (change := best[row]) is not None:
+            feature = density.structure.domain[change.feature]
+            values, gain = words.some_values(feature, change.codes), float(after[row] - before[row])
+            found[row] = Change(feature.name, values, change.log_density, unusualness, gain)
+    return found
+
+
+def _factors(placed: Placed) -> list[tuple[Factor, ...]]:
+    """For every row its values in words, those that speak most against it first."""
+    domain = placed.density.structure.domain
+    in_words = cache(lambda feature, code: words.some_values(domain[feature], [code]))
+    return [
+        tuple(Factor(domain.names[f], in_words(f, code), share, overall) for f, code, share, overall in each)
+        for each in factors(placed.density, placed.codes)
     ]
 
 
@@ -61,9 +91,7 @@ def _outside(density: Density, codes: Codes, found: list[tuple[int, object]], **
     feature, value = found[0]
     change = None
     if len(found) == 1:
-        floor: Floats = np.array([-np.inf])
-        (best,) = changes.best_changes(density, codes[None], floor, [feature])
-        change = None if best is None else _in_words(density, best, -math.inf)
+        (change,) = _changes(Placed(density, codes[None], np.array([-1])), [feature])
     name = density.structure.domain[feature].name
     return Explanation(
         leaf=None,
@@ -74,18 +102,6 @@ def _outside(density: Density, codes: Codes, found: list[tuple[int, object]], **
         unknown=(name, value),
         change=change,
         **called,
-    )
-
-
-def _in_words(density: Density, change: changes.BestChange, log: float) -> Change:
-    feature = density.structure.domain[change.feature]
-    after = float(density.log_densities[change.leaf])
-    return Change(
-        feature.name,
-        words.some_values(feature, change.codes),
-        after,
-        float(density.unusualness[change.leaf]),
-        after - log,
     )
 
 

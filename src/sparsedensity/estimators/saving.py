@@ -21,10 +21,13 @@ from sparsedensity.estimators.histogram import Histogram
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
+from sparsedensity.posterior import Posterior, TreePosterior
 from sparsedensity.posterior.base import check_share
+from sparsedensity.posterior.profiles import background_of
 from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
-from sparsedensity.structures import RuleList, Structure, Tree, files
+from sparsedensity.structures import RuleList, Structure, Tree, by_value, files
+from sparsedensity.table import Floats
 from sparsedensity.version import __version__
 
 ESTIMATORS: dict[str, type[DensityEstimator]] = {
@@ -55,8 +58,10 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "weighted": model.weighted_,
             "frame": model.frame_,
             "structure": files.structure_to_json(model.structure_),
-            "leaves": [leaf.as_dict() for leaf in model.leaves_],
+            "leaves": _leaves_to_json(model),
+            **_background_to_json(model),
         },
+        files.EVEN_VERSION if model.density_.profiles is None else files.VERSION,
     )
 
 
@@ -97,9 +102,10 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     posterior = model.posterior(domain)
     for name in model.from_rows:
         posterior = replace(posterior, **{name: tuple(document[f"{name}_"])})  # type: ignore[type-var]
-    weights = np.array([leaf["weight"] for leaf in document["leaves"]], np.float64)
-    if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
-        raise DataError("the weights of its leaves do not fit its structure.")
+    counts = _counts_from_json(document["leaves"], structure, posterior)
+    if isinstance(posterior, TreePosterior) and counts.by_value is not None:
+        background = _background_from_json(document, domain, counts.by_value)
+        posterior = posterior.with_leaf(posterior.leaf._replace(background=background))
     if document["frame"] not in FRAMES:
         raise DataError(f"{document['frame']!r} is not a kind of table.")
     found = _found_from_json(structure, document["search"])
@@ -110,8 +116,44 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     model.n_features_in_ = len(columns)
     if document["named_columns"]:
         model.feature_names_in_ = np.array(columns, dtype=object)
-    adopt(model, posterior, found, LeafCounts(weights))
+    adopt(model, posterior, found, counts)
     return model
+
+
+def _leaves_to_json(model: DensityEstimator) -> list[dict[str, Any]]:
+    """The leaves; with profiles, the weight at every value in each."""
+    leaves, profiles = [leaf.as_dict() for leaf in model.leaves_], model.density_.profiles
+    if profiles is None:
+        return leaves
+    return [
+        {**leaf, "values": by_value.to_json(model.domain_, weights)}
+        for leaf, weights in zip(leaves, profiles.weights, strict=True)
+    ]
+
+
+def _counts_from_json(leaves: list[dict[str, Any]], structure: Structure, posterior: Posterior) -> LeafCounts:
+    weights = np.array([leaf["weight"] for leaf in leaves], np.float64)
+    if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise DataError("the weights of its leaves do not fit its structure.")
+    return LeafCounts(weights, None if posterior.even else by_value.leaf_values_from_json(leaves, structure))
+
+
+def _background_to_json(model: DensityEstimator) -> dict[str, Any]:
+    """What the profiles of an honest model were searched against: its leaves hold other rows."""
+    if model.held_out_ is None or model.density_.profiles is None:
+        return {}
+    assert isinstance(model.posterior_, TreePosterior)
+    return {"background": by_value.to_json(model.domain_, model.posterior_.leaf.background)}
+
+
+def _background_from_json(document: dict[str, Any], domain: Domain, counted: Floats) -> Floats:
+    """What the profiles were searched against: the rows in the leaves, unless the model is honest."""
+    if document.get("honest") is None:
+        return background_of(domain, counted.sum(axis=0))
+    shares: Floats = by_value.from_json(domain, [document["background"]])[0]
+    if not shares.all() or not np.allclose(np.add.reduceat(shares, domain.starts[:-1]), 1.0):
+        raise DataError("the shares of its background do not add up to 1 in every column.")
+    return shares
 
 
 def _columns(model: DensityEstimator) -> list[str]:

@@ -97,6 +97,13 @@ class Profiles:
         return shares
 
     @cached_property
+    def log_densities(self) -> Floats:
+        """The log density of every value in every leaf, given the leaf; minus infinity where it is not allowed."""
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self.inside) - np.log(self.domain.measures)
+        return logs
+
+    @cached_property
     def totals(self) -> Floats:
         """The weight of every leaf, once for every feature."""
         return self._summed(self.weights)

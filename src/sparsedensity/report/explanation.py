@@ -31,6 +31,27 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Factor:
+    """One value of a record, and how common it is among the records that share all others."""
+
+    column: str
+    value: str
+    share: float
+    """How often records with the same other values have it; if no leaf asks for the column, its share in the leaf."""
+    overall: float
+    """How often the records of the whole table have it."""
+
+    @property
+    def times(self) -> float:
+        """How many times rarer it is here than overall; below 1 if it is more common here."""
+        return self.overall / self.share if self.share > 0 else math.inf
+
+    def __str__(self) -> str:
+        here, overall = words.percent(self.share), words.percent(self.overall)
+        return f"{words.printable(self.column)} {self.value}: {here} with its other values, {overall} overall"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The way of one record through a model, and what it says about the record."""
 
@@ -53,6 +74,8 @@ class Explanation:
     """What its table calls the row, if that is not its number."""
     change: Change | None = None
     """The single change that would make it most ordinary; ``None`` if no change of one value helps."""
+    factors: tuple[Factor, ...] = ()
+    """Its values, those that speak most against it first; none if leaves are even or it is outside the domain."""
 
     def __str__(self) -> str:
         change = "" if self.change is None else f" {_capital(str(self.change))}."
@@ -98,6 +121,7 @@ class Explanation:
         unknown = plain.pop("unknown")
         plain["outside"] = None if unknown is None else {"column": unknown[0], "value": unknown[1]}
         change = plain.pop("change")
+        plain["factors"] = [{**vars(factor), "times": factor.times} for factor in self.factors]
         plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
         return plain
 

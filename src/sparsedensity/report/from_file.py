@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from sparsedensity.density import Density
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.report import model
 from sparsedensity.report.model import Leaf, Report
-from sparsedensity.structures import Cells, files
+from sparsedensity.structures import Cells, Structure, Tree, by_value, files
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,13 +47,28 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     structure = files.structure_from_json(document["structure"], domain)
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
     search = SimpleNamespace(**files.checked_search(document["search"]))
-    leaves = model.leaves_of(Density(structure, weights, logs), intervals)
+    profiles = _profiles(document, structure)
+    leaves = model.leaves_of(Density(structure, weights, logs, profiles), intervals)
     searched = None if document.get("honest") is None else float(document["honest"]["searched"])
     weighted = document["weighted"]
     report = model.report_of(document["title"], leaves, structure, search, weighted=weighted, searched=searched)
-    report = replace(report, seed=document["parameters"].get("random_state"))
+    report = replace(report, profiles=profiles, seed=document["parameters"].get("random_state"))
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
+
+
+def _profiles(document: dict[str, Any], structure: Structure) -> Profiles | None:
+    """What the leaves hold, if they have profiles."""
+    parameters = document["parameters"]
+    if parameters.get("leaf") != "profile":
+        return None
+    from sparsedensity.posterior.profiles import Profiles, check_profile, profile_leaf  # noqa: PLC0415 (heavy)
+
+    weights = by_value.leaf_values_from_json(document["leaves"], structure)
+    pseudocount, probability = parameters["profile_pseudocount"], parameters["profile_probability"]
+    check_profile(pseudocount, probability)
+    assert isinstance(structure, Tree)
+    return Profiles.of(profile_leaf(structure.domain, None, pseudocount, probability), structure, weights)
 
 
 def _numbers(leaves: list[dict[str, Any]], count: int) -> tuple[Any, Any, Any]:

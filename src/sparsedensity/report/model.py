@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Feature, Value
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
@@ -21,6 +20,9 @@ from sparsedensity.report.traits import Trait, traits_of
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
 from sparsedensity.table import Floats
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,11 @@ class Leaf:
     """The share of records that the model expects in it."""
     log_volume: float
     density: float
-    """Probability over volume: the same at every point of the leaf; infinite if it does not fit a float."""
+    """Probability over volume, the mean over the leaf (at every point, if it is even); infinite if beyond a float."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
     """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
     unusualness: float = 0.0
-    """The share of the model's mass that is denser than this leaf."""
+    """The share of the model's mass that is denser than this leaf; if it has a profile, the mean over its records."""
     share: float = 0.0
     """The share of the training rows in it."""
     besides: str = ""

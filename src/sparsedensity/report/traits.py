@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
-from sparsedensity.posterior.profiles import Profiles
 from sparsedensity.report import words
+
+if TYPE_CHECKING:
+    from sparsedensity.posterior.profiles import Profiles
 
 LIKELY = 0.5
 """A column has a profile of its own if that is more probable than not."""

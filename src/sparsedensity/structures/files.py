@@ -19,7 +19,10 @@ from sparsedensity.structures.rules import Condition, RuleList
 from sparsedensity.structures.tree import Tree
 
 FORMAT = "sparsedensity model"
-VERSION = 1
+VERSION = 2
+"""The newest version of the file; it keeps the weights of every leaf by value."""
+EVEN_VERSION = 1
+"""What models with even leaves are written as, so that older releases read them too."""
 FIRST_BYTES = 1 << 10
 MOST_BYTES = 1 << 30
 
@@ -36,12 +39,12 @@ SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
 """What each entry about the search must be."""
 
 
-def write_document(path: str | os.PathLike[str], document: Mapping[str, Json]) -> None:
+def write_document(path: str | os.PathLike[str], document: Mapping[str, Json], version: int = EVEN_VERSION) -> None:
     """Write a model file. The old file stays whole until the new one is complete."""
     path = Path(path)
     try:
         text = json.dumps(
-            {"format": FORMAT, "version": VERSION, **document}, indent=1, ensure_ascii=False, allow_nan=False
+            {"format": FORMAT, "version": version, **document}, indent=1, ensure_ascii=False, allow_nan=False
         )
         writing.write_text(text + "\n", path)
     except OutputError as error:
@@ -182,7 +185,7 @@ def _node_to_json(tree: Tree, node: int) -> dict[str, Json]:
         return {"node": node, "leaf": int(tree.leaf_number[node])}
     feature = tree.domain[int(tree.feature[node])]
     branches = [
-        {"values": [_value_to_json(feature, code) for code in sorted(codes)], "node": child}
+        {"values": [value_to_json(feature, code) for code in sorted(codes)], "node": child}
         for child, codes in tree.groups(node).items()
     ]
     return {"node": node, "split": feature.name, "branches": branches}
@@ -216,7 +219,7 @@ def _tree_from_json(nodes: list[Json], domain: Domain) -> Tree:
 
 def _condition_to_json(domain: Domain, feature: int, low: int, high: int) -> dict[str, Json]:
     of = domain[feature]
-    return {"feature": of.name, "values": [_value_to_json(of, code) for code in range(low, high + 1)]}
+    return {"feature": of.name, "values": [value_to_json(of, code) for code in range(low, high + 1)]}
 
 
 def _condition_from_json(domain: Domain, entry: dict[str, Json]) -> Condition:
@@ -238,7 +241,8 @@ def _cells_from_json(rows: list[Json], domain: Domain) -> Cells:
     return Cells(domain, codes.astype(domain.code_type))
 
 
-def _value_to_json(feature: Feature, code: int) -> Json:
+def value_to_json(feature: Feature, code: int) -> Json:
+    """A value as it stands in a model file: a bin by its ends."""
     value = feature.values[code]
     if isinstance(value, Bin) and feature.period is not None:
         return periods.start(feature.period, value).astype(str).tolist()
@@ -246,7 +250,7 @@ def _value_to_json(feature: Feature, code: int) -> Json:
 
 
 def _codes_of(feature: Feature, values: list[Json]) -> list[int]:
-    places = {_key(_value_to_json(feature, code)): code for code in range(feature.size)}
+    places = {_key(value_to_json(feature, code)): code for code in range(feature.size)}
     for value in values:
         if _key(value) not in places:
             raise DataError(f"{feature.name!r} has no value {value!r}.")
