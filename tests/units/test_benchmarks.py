@@ -87,7 +87,7 @@ def test_another_row_is_every_row_but_this_one():
 
 @pytest.fixture
 def copies():
-    """A table of one column, six times, beside one of noise: whatever is altered in the six disagrees with the others."""
+    """A table of one column, six times, beside one of noise: an altered copy disagrees with the others."""
     codes = np.random.default_rng(0).integers(0, 4, (2, 1000)).astype(str)
     return pl.DataFrame({f"copy {i}": codes[0] for i in range(6)} | {"noise": codes[1]})
 
