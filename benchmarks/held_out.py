@@ -88,7 +88,7 @@ def main() -> None:
         "\nThe number of profile leaves that the posterior chooses, at most 100, in the mean over the folds, by prior"
     )
     print_sizes(measured)
-    print(f"\n{time.process_time() / 60:.0f} minutes of processor time")
+    print(f"\n{time.process_time():.0f} s of processor time")
 
 
 def held_out(table: Divided, search: Any) -> Held:
