@@ -30,6 +30,23 @@ def test_values_that_are_common_enough_are_not_told():
     assert explained(factors=ordinary).remarks == []
 
 
+def test_a_value_that_is_rare_everywhere_is_told_though_it_is_no_rarer_here():
+    delay, other = Factor("delay", "59 days", 0.001, 0.001), Factor("gender", "other", 0.009, 0.006)
+    everywhere = "rare everywhere: delay 59 days, 0.1 % of all records"
+    assert explained(factors=(delay, other)).remarks == [
+        everywhere,
+        "rare everywhere: gender other, 0.6 % of all records",
+    ]
+    assert explained(factors=(RARE[0], delay)).remarks == [str(RARE[0]), everywhere]
+    assert explained(factors=(delay, RARE[1], RARE[0])).remarks == [everywhere, str(RARE[1]), RARE[0].likewise]
+    assert explained(factors=(Factor("gender", "other", 0.02, 0.009),)).remarks == []
+
+
+def test_the_density_is_told_if_all_records_of_the_leaf_have_it():
+    assert explained().share == "20.0 % of all records, density 0.000123"
+    assert explained(factors=RARE).share == "20.0 % of all records"
+
+
 def test_a_value_that_is_never_expected_is_told_as_such():
     (sentence,) = explained(factors=(Factor("odor", "none", 0.0, 0.2),)).remarks
     assert sentence == "among records like it, odor none is not expected; overall 20 % have it"
@@ -44,7 +61,7 @@ def test_the_best_change_comes_last_on_the_card_and_in_the_sentence():
         "Row 7: odor none",
         "  rarer than 99.6 % of expected records",
         "  leaf 3: a is 1 and b is 2",
-        "  20.0 % of all records, density 0.000123",
+        "  20.0 % of all records",
         "  among records like it, ring type evanescent is rare: 3 %, overall 41 %; it makes the record 14 times rarer",
         "  with odor foul it would be 40 times as common",
     ]

@@ -14,7 +14,9 @@ FEW = 3
 """A leaf of more conditions goes by its name."""
 MOST_FACTORS = 3
 NOTABLE = 2.0
-"""A value is spoken of if it makes a record so many times rarer."""
+"""A value is spoken of if it makes a record so many times rarer,"""
+SELDOM = 0.01
+"""or if so few records have it, among those like it and overall."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Factor:
-    """One value of a record, and how common it is among the records that share all others."""
+    """One value of a record, and how common it is among the records that share all others.
+
+    >>> print(Factor("garage", "partner", share=0.005, overall=0.36))
+    among records like it, garage partner is rare: 0.5 %, overall 36 %; it makes the record 72 times rarer
+    >>> print(Factor("delay", "59 days", share=0.001, overall=0.001))
+    rare everywhere: delay 59 days, 0.1 % of all records
+    """
 
     column: str
     value: str
@@ -52,15 +60,22 @@ class Factor:
         """How many times rarer it is here than overall; below 1 if it is more common here."""
         return self.overall / self.share if self.share > 0 else math.inf
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is rare without being rarer here than overall."""
+        return self.times < NOTABLE and max(self.share, self.overall) <= SELDOM
+
     def __str__(self) -> str:
         if self.share == 0:
             return f"among records like it, {self._what} is not expected; overall {words.about(self.overall)} have it"
+        if self.everywhere:
+            return f"rare everywhere: {self._what}, {words.about(self.overall)} of all records"
         return f"among records like it, {self._what} is rare: {self._shares}; it makes the record {self._times}"
 
     @property
     def likewise(self) -> str:
-        """The same, after a sentence on another value."""
-        return str(self) if self.share == 0 else f"so is {self._what}: {self._shares}; {self._times}"
+        """The same, after a sentence on another value that is rare among records like it."""
+        return str(self) if self.share == 0 or self.everywhere else f"so is {self._what}: {self._shares}; {self._times}"
 
     @property
     def _what(self) -> str:
@@ -130,19 +145,23 @@ class Explanation:
     @property
     def rare(self) -> list[Factor]:
         """The values that make it rare, as far as they are spoken of."""
-        return [factor for factor in self.factors if factor.times >= NOTABLE][:MOST_FACTORS]
+        return [one for one in self.factors if one.times >= NOTABLE or one.everywhere][:MOST_FACTORS]
 
     @property
     def remarks(self) -> list[str]:
         """The values that make it rare, the strongest first, and the change that would make it most ordinary."""
-        sentences = [factor.likewise if i else str(factor) for i, factor in enumerate(self.rare)]
+        rare = self.rare
+        sentences = [
+            one.likewise if before and not before.everywhere else str(one)
+            for before, one in zip([None, *rare], rare, strict=False)
+        ]
         return [*sentences, *([] if self.change is None else [str(self.change)])]
 
     @property
     def share(self) -> str:
-        """How much its leaf holds and how dense it is, in words."""
+        """How much its leaf holds, in words; and how dense it is, if that is the same for all its records."""
         share = words.of_all_records(self.observed, self.probability)
-        return f"{share}, density {words.density(self.log_density)}"
+        return share if self.factors else f"{share}, density {words.density(self.log_density)}"
 
     def card(self, values: Sequence[tuple[str, str]], width: int | None = None) -> str:
         """For a terminal: its values, how unusual it is, where the model puts it, what would make it most ordinary."""
