@@ -48,9 +48,13 @@ class Found(NamedTuple):
 
     areas: Areas
     named: float
-    """The share of altered rows whose explanation begins with a column in which they differ from what they were."""
+    """The share of altered rows whose first factor is a column in which they differ from what they were."""
     chance: float
-    """The same, if explanations began with any column."""
+    """The same, if any column came first."""
+    spoken: float
+    """The share of altered rows whose explanation speaks of a factor: others have none that is notable."""
+    right: float
+    """The share of these in which the first that it speaks of is a column in which they differ."""
 
 
 def main() -> None:
@@ -95,11 +99,15 @@ def print_standing(tables: list[list[Areas]], rivals: list[str]) -> None:
 
 def print_named(found: dict[str, list[Found]]) -> None:
     """How often an explanation begins with the right column."""
-    print(f"\nThe share of altered rows whose explanation by {PROFILES} first names a column that differs from before")
-    print(header("table", "share", "by chance", "factor"))
+    print(
+        f"\nThe share of altered rows in which the first factor of the explanation by {PROFILES} is a column that differs"
+    )
+    print("from before; how many explanations speak of a factor, and in how many of these the first is such a column")
+    print(header("table", "share", "by chance", "factor", "speak of one", "of these"))
     for name, draws in found.items():
         named, chance = [one.named for one in draws], np.mean([one.chance for one in draws])
-        print(f"| {name} | {with_error(named)} | {chance:.3f} | {np.mean(named) / chance:.1f} |")
+        spoken, right = with_error([one.spoken for one in draws]), with_error([one.right for one in draws])
+        print(f"| {name} | {with_error(named)} | {chance:.3f} | {np.mean(named) / chance:.1f} | {spoken} | {right} |")
 
 
 def models(search: str) -> dict[str, Any]:
@@ -121,8 +129,15 @@ def draw(frame: pl.DataFrame, search: str, seed: int) -> Found:
     fitted = {name: model.fit(altered.frame) for name, model in models(search).items()}
     areas = {name: float(roc_auc_score(labels, unusualness(model, altered.frame))) for name, model in fitted.items()}
     explained = fitted[PROFILES].explain(altered.frame[altered.rows])
-    named = [one.factors[0].column in columns for one, columns in zip(explained, altered.columns, strict=True)]
-    return Found(areas, float(np.mean(named)), float(np.mean([*map(len, altered.columns)])) / frame.width)
+    pairs = list(zip(explained, altered.columns, strict=True))
+    right = [one.rare[0].column in columns for one, columns in pairs if one.rare]
+    return Found(
+        areas,
+        named=float(np.mean([one.factors[0].column in columns for one, columns in pairs])),
+        chance=sum(map(len, altered.columns)) / len(pairs) / frame.width,
+        spoken=len(right) / len(pairs),
+        right=float(np.mean(right)),
+    )
 
 
 def alter(frame: pl.DataFrame, rng: np.random.Generator) -> Altered:

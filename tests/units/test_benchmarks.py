@@ -97,6 +97,8 @@ def test_a_draw_ranks_altered_rows_first_and_names_their_columns(copies):
     assert found.areas.keys() == altered.models("greedy").keys()
     assert found.areas[altered.PROFILES] > 0.9
     assert found.named > 0.8
+    assert found.spoken > 0.8
+    assert found.right > 0.9
 
 
 def test_chance_is_the_share_of_columns_that_differ(copies):
@@ -120,7 +122,7 @@ def test_altered_prints_a_line_per_table_and_table(monkeypatch, capsys, copies):
     monkeypatch.setenv("BENCH_DRAWS", "2")
     altered.main()
     lines = capsys.readouterr().out.splitlines()
-    assert [len(line.split("|")) for line in lines if line.startswith("| compas |")] == [11, 6]
+    assert [len(line.split("|")) for line in lines if line.startswith("| compas |")] == [11, 8]
 
 
 def test_a_binary_table_is_held_out_as_it_is_published(tmp_path, monkeypatch):
