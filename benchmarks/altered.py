@@ -99,10 +99,8 @@ def print_standing(tables: list[list[Areas]], rivals: list[str]) -> None:
 
 def print_named(found: dict[str, list[Found]]) -> None:
     """How often an explanation begins with the right column."""
-    print(
-        f"\nThe share of altered rows in which the first factor of the explanation by {PROFILES} is a column that differs"
-    )
-    print("from before; how many explanations speak of a factor, and in how many of these the first is such a column")
+    print(f"\nThe share of altered rows in which the first factor of the explanation by {PROFILES} is a column that")
+    print("differs from before; how many explanations speak of a factor, and how often it is the right one then")
     print(header("table", "share", "by chance", "factor", "speak of one", "of these"))
     for name, draws in found.items():
         named, chance = [one.named for one in draws], np.mean([one.chance for one in draws])
