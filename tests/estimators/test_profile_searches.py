@@ -88,3 +88,12 @@ def test_a_table_too_wide_to_anneal_is_grown_within_its_time():
         model = LeafSparseTree(leaf="profile", time_limit=0.5, kinds="nominal", progress=False).fit(wide)
     assert model.search_.method == "greedy"
     assert model.search_.reason == "time limit"
+
+
+def test_sizes_are_searched_only_while_there_is_time(rows, monkeypatch):
+    steps, walk_down = [], anneal.AnnealChain.walk_down
+    monkeypatch.setattr(anneal.AnnealChain, "walk_down", lambda chain, n: steps.append(n) or walk_down(chain, n))
+    LeafSparseTree(leaf="profile", **QUICK).fit(rows)
+    with pytest.warns(match="time limit"):
+        LeafSparseTree(leaf="profile", time_limit=0.0, **QUICK).fit(rows)
+    assert steps == [anneal.SHORT, 0]

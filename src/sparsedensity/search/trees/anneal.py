@@ -142,8 +142,9 @@ class Anneal:
         )
 
     def _archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Stored]:
-        """The best tree found for each number of leaves, after a short search at each."""
-        found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(SHORT)
+        """The best tree found for each number of leaves, after a short search at each if there is time."""
+        steps = SHORT if self.seconds is None or time.perf_counter() - state.begin < self.seconds else 0
+        found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(steps)
         for other in state.retired if state.stage == "all rows" else state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
