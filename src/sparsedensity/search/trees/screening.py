@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sparsedensity.table import Floats, Table
 
-MOST_SCORED, FEWEST_FEATURES = 200_000, 32
-"""So many values beside those of divided features are scored per region, some hundredths of a second; or so many
+MOST_SCORED, FEWEST_FEATURES = 500_000, 32
+"""So many values beside those of divided features are scored per region, about a tenth of a second; or so many
 features."""
 MOST_CELLS = 10_000_000
 """At most so many values of rows are compared; of a larger region every so many-th row."""
