@@ -37,6 +37,18 @@ def test_annealing_is_as_good_as_growing(rows, method):
     assert model.log_posterior_ >= grown.log_posterior_ - 1e-7
 
 
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("method", [LeafSparseTree, BranchSparseTree])
+def test_nothing_worse_than_the_greedy_tree_is_handed_over(rows, method, sampled, monkeypatch):
+    grown = method(leaf="profile", search="greedy", kinds="nominal").fit(rows)
+    monkeypatch.setattr(anneal, "grown_tree", lambda *_: grown.structure_)
+    if sampled:
+        monkeypatch.setattr(anneal, "rows_within", lambda problem, pairs: 20)
+    model = method(leaf="profile", **{**QUICK, "iterations": 1, "restarts": 1}).fit(rows)
+    assert model.log_posterior_ >= grown.log_posterior_ - 1e-7
+    assert model.search_.scores[model.n_leaves_] == pytest.approx(model.log_posterior_)
+
+
 def test_the_archive_has_the_scores_of_its_trees_and_the_calibrated_size_is_told(rows):
     model = LeafSparseTree(leaf="profile", prior="paper", max_leaves=6, **QUICK).fit(rows)
     found, problem = model.search_, problem_of(model)
@@ -76,3 +88,12 @@ def test_a_table_too_wide_to_anneal_is_grown_within_its_time():
         model = LeafSparseTree(leaf="profile", time_limit=0.5, kinds="nominal", progress=False).fit(wide)
     assert model.search_.method == "greedy"
     assert model.search_.reason == "time limit"
+
+
+def test_sizes_are_searched_only_while_there_is_time(rows, monkeypatch):
+    steps, walk_down = [], anneal.AnnealChain.walk_down
+    monkeypatch.setattr(anneal.AnnealChain, "walk_down", lambda chain, n: steps.append(n) or walk_down(chain, n))
+    LeafSparseTree(leaf="profile", **QUICK).fit(rows)
+    with pytest.warns(match="time limit"):
+        LeafSparseTree(leaf="profile", time_limit=0.0, **QUICK).fit(rows)
+    assert steps == [anneal.SHORT, 0]

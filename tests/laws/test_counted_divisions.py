@@ -42,7 +42,7 @@ def best_split(problem, feature, atoms=None):
     if atoms is not None:
         desk = desk._replace(parts=desk.parts._replace(pairs=np.zeros((atoms, values))))
     first, belief = np.zeros(values, bool), belief_of(problem.posterior, domain, problem.engine.n, 1, 2)
-    look = divisions.Look(feature, feature + 1, NOTHING, 0.0)
+    look = divisions.Look(np.array([feature]), NOTHING, 0.0)
     rng = np.random.default_rng(0)
     gain, found = divisions.best_split(belief, space_of(domain), desk, region, look, first, rng)
     return gain if found >= 0 else None, set(np.flatnonzero(first[domain.span(feature)]).tolist())

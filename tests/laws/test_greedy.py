@@ -80,7 +80,7 @@ def ask_best_split(domain, allowed, weights, n, criterion="posterior", a=1.0, le
     region = divisions.CountedRegion(mask, np.concatenate(weights), float(weights[0].sum()), 0.0, None)
     desk = make_desk(sum(domain.sizes), max(domain.sizes), even=True)
     first, rng = np.zeros(len(mask), bool), np.random.default_rng(0)
-    look = divisions.Look(0, len(domain), NOTHING, float(least))
+    look = divisions.Look(np.arange(len(domain)), NOTHING, float(least))
     gain, feature = divisions.best_split(belief, space_of(domain), desk, region, look, first, rng)
     return (gain if feature >= 0 else -np.inf), feature, first, sides
 

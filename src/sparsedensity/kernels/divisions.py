@@ -74,8 +74,7 @@ class Wish(NamedTuple):
 class Look(NamedTuple):
     """Which features are looked at, and what is known before."""
 
-    begin: int
-    end: int
+    features: np.ndarray
     gain: float
     """What a split must gain more than."""
     least_weight: float
@@ -279,7 +278,7 @@ def best_split(belief, space, desk, region, look, first, rng):
     -1 if none gains more than what is known already.
     """
     best, which, wish = look.gain, np.int64(-1), Wish(2, 2, 0.0, 0.0, look.least_weight)
-    for f in range(look.begin, look.end):
+    for f in look.features:
         gain = best_division(belief, space, desk, region, f, wish, rng)
         if gain > best:
             best, which = gain, f

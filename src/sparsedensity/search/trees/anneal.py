@@ -96,7 +96,8 @@ class Anneal:
         budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(table)))
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), is_sample, budget, generators)
-        starts = self.starts or greedy_starts(problem, state, self.seconds)
+        state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
+        starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else ())
         for i in range(self.restarts):
             recipe = RECIPES[i % len(RECIPES)]
             start = starts[i // 2 % len(starts)] if starts and recipe.annealed == 0.0 else None
@@ -118,26 +119,32 @@ class Anneal:
         return state
 
     def best(self, problem: AnyProblem, state: Annealing) -> Best:
-        """The best tree of all chains and of the short search at each size; if only leaves matter, canonical."""
+        """The best tree of chains, of a short search at each size, or of growing; if only leaves matter, canonical."""
         leader = state.leader()
         kept = self._archive(problem, state)
         better = max(kept.values(), key=lambda stored: stored.score)
         leads = state.is_sample or better.score <= leader.score + BETTER
         tree = (leader.found if leads else better).tree(problem)
+        archive = {leaves: stored.tree(problem) for leaves, stored in kept.items()}
+        scores = {leaves: stored.score for leaves, stored in kept.items()}
+        if state.grown is not None and (grown := problem.score(state.grown)) > problem.score(tree) + BETTER:
+            tree, leads = state.grown, False
+            archive[tree.n_leaves], scores[tree.n_leaves] = tree, grown
         counted = not state.is_sample or state.stage == "all rows"
         reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
         return Best(
             canonical(tree) if problem.posterior.only_leaves else tree,
-            archive={leaves: stored.tree(problem) for leaves, stored in kept.items()},
-            scores={leaves: stored.score for leaves, stored in kept.items()},
+            archive=archive,
+            scores=scores,
             limit_binds=(leads and counted and reached and leader.wants_more) or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
         )
 
     def _archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Stored]:
-        """The best tree found for each number of leaves, after a short search at each."""
-        found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(SHORT)
+        """The best tree found for each number of leaves, after a short search at each if there is time."""
+        steps = SHORT if self.seconds is None or time.perf_counter() - state.begin < self.seconds else 0
+        found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(steps)
         for other in state.retired if state.stage == "all rows" else state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
@@ -191,6 +198,8 @@ class Annealing:
     is_sample: bool
     budget: float
     generators: list[np.random.Generator]
+    grown: Tree | None = None
+    """The greedy tree of these rows: nothing worse on all rows is handed over."""
     chains: list[AnnealChain] = field(default_factory=list)
     retired: list[AnnealChain] = field(default_factory=list)
     stage: Literal["search", "all rows"] = "search"
@@ -263,12 +272,12 @@ def is_too_wide(problem: AnyProblem) -> bool:
     return rows * pairs_per_row(problem) + WORK_PER_PAIR * values**2 > LONGEST_LOOK
 
 
-def greedy_starts(problem: AnyProblem, state: Annealing, seconds: float | None) -> tuple[Tree, ...]:
+def grown_tree(problem: AnyProblem, state: Annealing, seconds: float | None) -> Tree | None:
     """The greedy tree, where it is cheap to have; it may take a share of the time limit."""
-    if not problem.posterior.only_leaves or limit_of(problem) > 10 * ARCHIVED:
-        return ()
+    if limit_of(problem) > 10 * ARCHIVED:
+        return None
     budget = Budget(seconds=None if seconds is None else GREEDY_SHARE * seconds)
     searched = Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)
     tree = run(Greedy(), searched, budget=budget).structure
     assert isinstance(tree, Tree)
-    return (tree,)
+    return tree

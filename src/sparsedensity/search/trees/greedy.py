@@ -26,6 +26,7 @@ from sparsedensity.search.base import Best, tie_of
 from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.trees.anneal_memory import make_desk, on_grid, rows_within
 from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
+from sparsedensity.search.trees.screening import telling_features
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Floats, Table
@@ -60,7 +61,10 @@ class Greedy:
         most = rows_within(problem, MOST_PAIRS)
         table = table_or_sample(problem.engine, min(MOST_ROWS, most), rng)
         growth = Growth.on(problem, on_grid(table if len(table) <= most else problem.engine.sample(most, rng)))
-        rows, everything = np.arange(len(growth.table)), np.ones(int(problem.domain.starts[-1]), np.uint8)
+        rows, everything = (
+            np.arange(len(growth.table), dtype=np.uint32),
+            np.ones(int(problem.domain.starts[-1]), np.uint8),
+        )
         self._add_leaf(growth, OpenLeaf(rows, everything, problem.domain.log_volume))
         growth.log_posterior, growth.finished = growth.score(0.0), not growth.unseen
         return growth
@@ -150,14 +154,16 @@ class Greedy:
         state.log_volumes.append(leaf.log_volume)
         state.leaves[number] = leaf
         if region.weight > (self.max_leaf or 0.0):
-            state.unseen.append(Unseen(number, self._belief(state, leaf), region, np.zeros(len(leaf.allowed), bool)))
+            first, features = np.zeros(len(leaf.allowed), bool), state.features_of(leaf)
+            state.unseen.append(Unseen(number, self._belief(state, leaf), region, features, first))
 
     def _look(self, state: Growth, done: float) -> float:
         """Look for the best split of the last leaf that has not been seen, as far as there is time: the work done."""
-        leaf, columns = state.unseen[-1], len(state.domain)
+        leaf = state.unseen[-1]
+        columns = len(leaf.features)
         by_feature = state.work_per_feature(leaf.region)
         end = min(columns, leaf.seen + max(1, int((MOST_WORK - done) / by_feature)))
-        look = divisions.Look(leaf.seen, end, leaf.gain, float(self.min_leaf))
+        look = divisions.Look(leaf.features[leaf.seen : end], leaf.gain, float(self.min_leaf))
         leaf.gain, feature = divisions.best_split(
             leaf.belief, state.space, state.desk, leaf.region, look, leaf.first, state.rng
         )
@@ -181,7 +187,7 @@ class Greedy:
 class OpenLeaf:
     """A leaf that may still be split."""
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.uint32]
     allowed: NDArray[np.uint8]
     log_volume: float
 
@@ -205,12 +211,14 @@ class Unseen:
     number: int
     belief: beliefs.Belief
     region: divisions.CountedRegion
+    features: NDArray[np.int64]
+    """The features it may be divided by."""
     first: NDArray[np.bool_]
     """The values of the first part of the best split so far."""
     gain: float = beliefs.NOTHING
     feature: int = -1
     seen: int = 0
-    """How many features have been looked at."""
+    """How many of them have been looked at."""
 
 
 @dataclass
@@ -226,6 +234,8 @@ class Growth:
     n: float
     one_leaf: float
     """The log posterior of a single leaf."""
+    shares: Floats
+    """The share of every value in the whole table."""
     rng: np.random.Generator
     splits: list[Split] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
@@ -249,10 +259,9 @@ class Growth:
         even = beliefs.is_even(problem.posterior.leaf)
         desk = make_desk(int(domain.starts[-1]), max(domain.sizes), even)
         belief = belief_of(problem.posterior, domain, n, 1, 2)
-        one_leaf = problem.score(Tree.leaf(domain))
-        return cls(
-            domain, problem.posterior, table, belief, space_of(domain), desk, n, one_leaf, np.random.default_rng(0)
-        )
+        one_leaf, shares = problem.score(Tree.leaf(domain)), problem.engine.value_weights() / n
+        rng = np.random.default_rng(0)
+        return cls(domain, problem.posterior, table, belief, space_of(domain), desk, n, one_leaf, shares, rng)
 
     def score(self, gained: float) -> float:
         """The log posterior of the tree as it is, after splits that gained so much."""
@@ -271,6 +280,16 @@ class Growth:
         beliefs.terms(self.belief.leaf, counts[None], allowed[None], self.space, term)
         rows = Rows(codes, weights, leaf.rows)
         return divisions.CountedRegion(leaf.allowed, counts, weight, float(term[0]), rows)
+
+    def all_rows(self) -> NDArray[np.uint32]:
+        """The places of all rows, which take 32 bits."""
+        return np.arange(len(self.table), dtype=np.uint32)
+
+    def features_of(self, leaf: OpenLeaf) -> NDArray[np.int64]:
+        """The features to divide a leaf by: all, unless every child is counted and they are very many."""
+        if beliefs.is_even(self.posterior.leaf):
+            return np.arange(len(self.domain))
+        return telling_features(self.table, leaf.rows, leaf.allowed, self.shares)
 
     def work_per_feature(self, region: divisions.CountedRegion) -> float:
         """About how many values are looked at to find the best division of a region along one feature."""
