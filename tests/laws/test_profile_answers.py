@@ -270,14 +270,13 @@ def test_a_factor_is_the_share_of_a_value_among_the_records_that_share_all_other
     domain = density.structure.domain
     row = data.draw(rows_of(domain))
     mass = {p: d * naive.measure(domain, p) for p, d in expected.items()}
-    (found,) = factors(density, np.array([row], domain.code_type))
-    assert sorted(factor.feature for factor in found) == list(range(len(domain)))
-    for factor in found:
-        alike = [p for p in mass if all(p[f] == row[f] for f in range(len(domain)) if f != factor.feature)]
+    (order,), (shares,), (overall,) = factors(density, density.profiles, np.array([row], domain.code_type))
+    assert sorted(order) == list(range(len(domain)))
+    for feature, share in enumerate(shares):
+        alike = [p for p in mass if all(p[f] == row[f] for f in range(len(domain)) if f != feature)]
         total = math.fsum(mass[p] for p in alike)
-        assert factor.code == row[factor.feature]
         if total:
-            assert factor.share == pytest.approx(mass[row] / total, abs=1e-9)
-        assert 0 <= factor.share <= 1 + 1e-9
-    ranks = [factor.share**2 / factor.overall for factor in found]
+            assert share == pytest.approx(mass[row] / total, abs=1e-9)
+        assert 0 <= share <= 1 + 1e-9
+    ranks = [shares[feature] ** 2 / overall[feature] for feature in order]
     assert ranks == sorted(ranks)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import TextWrapper
-from typing import Any
+from typing import Any, NamedTuple
 
 from sparsedensity.report import words
 
@@ -14,7 +14,9 @@ FEW = 3
 """A leaf of more conditions goes by its name."""
 MOST_FACTORS = 3
 NOTABLE = 2.0
-"""A value is spoken of if it makes a record so many times rarer."""
+"""A value is spoken of if it makes a record so many times rarer,"""
+SELDOM = 0.01
+"""or if it has so small a part of the share that values of its column usually have."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,7 @@ class Change:
         return f"{what} it would be {words.sayable(self.gain)} times as common"
 
 
-@dataclass(frozen=True)
-class Factor:
+class Factor(NamedTuple):
     """One value of a record, and how common it is among the records that share all others."""
 
     column: str
@@ -46,6 +47,13 @@ class Factor:
     """How often records with the same other values have it; if no leaf asks for the column, its share in the leaf."""
     overall: float
     """How often the records of the whole table have it."""
+    usual: float
+    """How common values of the column are on average in the whole table: low if it has many."""
+
+    @property
+    def rare(self) -> bool:
+        """Whether it is rarer than overall, or a rare value of its column anyway."""
+        return self.times >= NOTABLE or self.share <= SELDOM * self.usual
 
     @property
     def times(self) -> float:
@@ -55,12 +63,12 @@ class Factor:
     def __str__(self) -> str:
         if self.share == 0:
             return f"among records like it, {self._what} is not expected; overall {words.about(self.overall)} have it"
-        return f"among records like it, {self._what} is rare: {self._shares}; it makes the record {self._times}"
+        return f"among records like it, {self._what} is rare: {self._shares}{self._rarer('it makes the record ')}"
 
     @property
     def likewise(self) -> str:
         """The same, after a sentence on another value."""
-        return str(self) if self.share == 0 else f"so is {self._what}: {self._shares}; {self._times}"
+        return str(self) if self.share == 0 else f"so is {self._what}: {self._shares}{self._rarer()}"
 
     @property
     def _what(self) -> str:
@@ -68,11 +76,14 @@ class Factor:
 
     @property
     def _shares(self) -> str:
-        return f"{words.about(self.share)}, overall {words.about(self.overall)}"
+        here, overall = words.about(self.share), words.about(self.overall)
+        alike = here == overall and 1 / NOTABLE < self.times < NOTABLE
+        return f"{here}, as overall" if alike else f"{here}, overall {overall}"
 
-    @property
-    def _times(self) -> str:
-        return f"{words.sayable(math.log(float(f'{self.times:.2g}')))} times rarer"
+    def _rarer(self, what: str = "") -> str:
+        if self.times < NOTABLE:
+            return ""
+        return f"; {what}{words.sayable(math.log(float(f'{self.times:.2g}')))} times rarer"
 
 
 @dataclass(frozen=True)
@@ -130,7 +141,7 @@ class Explanation:
     @property
     def rare(self) -> list[Factor]:
         """The values that make it rare, as far as they are spoken of."""
-        return [factor for factor in self.factors if factor.times >= NOTABLE][:MOST_FACTORS]
+        return [factor for factor in self.factors if factor.rare][:MOST_FACTORS]
 
     @property
     def remarks(self) -> list[str]:
@@ -164,7 +175,7 @@ class Explanation:
         plain["outside"] = None if unknown is None else {"column": unknown[0], "value": unknown[1]}
         change = plain.pop("change")
         plain["factors"] = [
-            {**vars(factor), "times": factor.times if factor.share else None} for factor in self.factors
+            {**factor._asdict(), "times": factor.times if factor.share else None} for factor in self.factors
         ]
         plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
         return plain

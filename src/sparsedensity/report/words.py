@@ -23,6 +23,8 @@ LONGEST_LIST = 12
 """Of more values than this only the first few are named."""
 NAMED = 4
 JOINERS = "\u200c\u200d"
+MOST_BITS = 2000
+"""Python may refuse to write a longer whole number out."""
 LONGEST_HINT = 1000
 """Nobody reads a hint that is longer than this."""
 
@@ -69,13 +71,27 @@ def plain_value(value: object, longest: int = LONGEST_LABEL) -> str:
 
     >>> plain_value(None), plain_value(31.5), plain_value(True), plain_value("crew"), plain_value("")
     ('missing', '31.5', 'true', 'crew', '""')
+    >>> plain_value(-(10**5000))
+    'about -10^5000'
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "missing"
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        text = f"about {'-' * (value < 0)}10^{round(value.bit_length() * math.log10(2))}"
+    else:
+        text = number(value) if isinstance(value, float) else str(value)
     return printable(text if text.strip() == text and text else f'"{text}"', longest)
+
+
+def nats(difference: float) -> str:
+    """A difference of log posteriors.
+
+    >>> nats(1.0), nats(2.5)
+    ('1 nat', '2.5 nats')
+    """
+    return f"{difference:g} {'nat' if difference == 1 else 'nats'}"
 
 
 def number(x: float) -> str:

@@ -27,25 +27,29 @@ const unusualnessAt = (log) => {
   return denser[low] + ((denser[high] - denser[low]) * (logs[low] - log)) / (logs[low] - logs[high]);
 };
 
-// How often records with the same other values have the value of a column.
+// How often records with the same other values have the value of a column; in the leaf, if none are expected.
 const shareAmong = (codes, i) => {
-  const log = logOf(codes);
   const each = codesOf(data.features[i]).map((code) => codes.map((old, j) => (j === i ? code : old)));
-  const sum = each.reduce((total, changed) => total + Math.exp(logOf(changed) - log) * measureOf(changed, i), 0);
-  return measureOf(codes, i) / sum;
+  const logs = each.map(logOf);
+  const highest = Math.max(...logs);
+  if (highest === -Infinity) return shareIn(profiles.inside[leafOf(codes)], codes, i);
+  const sum = each.reduce((total, changed, n) => total + Math.exp(logs[n] - highest) * measureOf(changed, i), 0);
+  return (Math.exp(logOf(codes) - highest) * measureOf(codes, i)) / sum;
 };
 
-// The values that make a record rare: rare among records that share all others, and rarer there than overall.
+// The values that make a record rare: rare among records that share all others, and rarer there than overall or usual.
 const factorsOf = (codes) => codes
-  .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
+  .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i), usual: profiles.usual[i] }))
   .sort((a, b) => a.share ** 2 / a.overall - b.share ** 2 / b.overall)
-  .filter(({ share, overall }) => overall >= profiles.notable * share)
+  .filter(({ share, overall, usual }) => overall >= profiles.notable * share || share <= profiles.seldom * usual)
   .slice(0, profiles.factors);
 
 const factorText = ({ feature, code, share, overall }, i) => {
   const value = `${feature.name} ${wordsOf(feature, code)}`;
   if (share === 0) return `Among records like it, ${value} is not expected; overall ${about(overall)} have it.`;
-  const shares = `${about(share)}, overall ${about(overall)}`;
-  const times = `${sayable(Number((overall / share).toPrecision(2)))} times rarer`;
-  return i ? `So is ${value}: ${shares}; ${times}.` : `Among records like it, ${value} is rare: ${shares}; it makes the record ${times}.`;
+  const times = overall / share;
+  const alike = about(share) === about(overall) && times > 1 / profiles.notable && times < profiles.notable;
+  const shares = `${about(share)}, ${alike ? "as overall" : `overall ${about(overall)}`}`;
+  const rarer = (what) => (times < profiles.notable ? "" : `; ${what}${sayable(Number(times.toPrecision(2)))} times rarer`);
+  return i ? `So is ${value}: ${shares}${rarer("")}.` : `Among records like it, ${value} is rare: ${shares}${rarer("it makes the record ")}.`;
 };
