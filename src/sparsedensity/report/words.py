@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Collection, Sequence
 
 from sparsedensity import periods
-from sparsedensity.domain import Bin, Feature, Value
+from sparsedensity.domain import MOST_BITS, Bin, Feature, Value
 
 LARGE_NUMBERS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 LONGEST_LABEL = 60
@@ -23,8 +23,6 @@ LONGEST_LIST = 12
 """Of more values than this only the first few are named."""
 NAMED = 4
 JOINERS = "\u200c\u200d"
-MOST_BITS = 2000
-"""Python may refuse to write a longer whole number out."""
 LONGEST_HINT = 1000
 """Nobody reads a hint that is longer than this."""
 
