@@ -34,7 +34,7 @@ class Change:
     def __str__(self) -> str:
         what = f"with {words.printable(self.column)} {self.value}"
         if self.gain == math.inf:
-            return f"{what} it would lie inside the domain, {words.rarity(self.unusualness)}"
+            return f"{what} it would be possible, {words.rarity(self.unusualness)}"
         return f"{what} it would be {words.sayable(self.gain)} times as common"
 
 
