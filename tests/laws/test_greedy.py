@@ -11,7 +11,7 @@ from reproduction.datasets.random_trees import random_tree
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import divisions
-from sparsedensity.kernels.belief import SquaredError
+from sparsedensity.kernels.belief import NOTHING, SquaredError
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.posterior.trees import belief_of, space_of
 from sparsedensity.problem import Problem
@@ -80,7 +80,8 @@ def ask_best_split(domain, allowed, weights, n, criterion="posterior", a=1.0, le
     region = divisions.CountedRegion(mask, np.concatenate(weights), float(weights[0].sum()), 0.0, None)
     desk = make_desk(sum(domain.sizes), max(domain.sizes), even=True)
     first, rng = np.zeros(len(mask), bool), np.random.default_rng(0)
-    gain, feature = divisions.best_split(belief, space_of(domain), desk, region, float(least), first, rng)
+    look = divisions.Look(0, len(domain), NOTHING, float(least))
+    gain, feature = divisions.best_split(belief, space_of(domain), desk, region, look, first, rng)
     return (gain if feature >= 0 else -np.inf), feature, first, sides
 
 

@@ -24,6 +24,7 @@ from sparsedensity.posterior.profiles import check_profile
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_restarts, check_time
 from sparsedensity.search import Anneal, Budget, Exact, Found, Greedy, estimate, near_optimal, run
 from sparsedensity.search.base import Watch, better_of
+from sparsedensity.search.trees.anneal import is_too_wide
 from sparsedensity.search.trees.anneal_chain import COOLINGS
 from sparsedensity.search.trees.exact.estimate import gives_every_size, sizes_kept
 from sparsedensity.structures import Structure, Tree
@@ -222,7 +223,7 @@ class SparseTree(HonestEstimator):
         )
 
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
-        if max(problem.domain.sizes) > MOST_VALUES:
+        if max(problem.domain.sizes) > MOST_VALUES or is_too_wide(problem):
             return self._grow(problem, watch)
         announce_compiling(anneal_moves.rebuild)
         starts, jobs = self._starts(problem, start), jobs_of(self.n_jobs)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import ONE, TWO, bare, kernel, part, record
-from sparsedensity.kernels.anneal_regions import divide_best, divide_blindly, group, study
+from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, group, study
 from sparsedensity.kernels.anneal_trees import cheapest, close, copy, features_change, split, teach
 from sparsedensity.kernels.belief import NOTHING
 
@@ -20,6 +20,8 @@ class Settings(NamedTuple):
     """How a block of moves is made."""
 
     steps: int
+    most_work: int
+    """The block ends early after so much work."""
     hot: float
     """The temperature, in nats."""
     limit: int
@@ -170,7 +172,7 @@ def rebuild(s, t, spare, best, moves, settings, rng):
             remember(t, best, moves, REBUILD)
         else:
             copy(spare, t)
-        if s.used[0].full > 0:
+        if s.used[0].full > 0 or s.used[0].work > settings.most_work:
             return
 
 
@@ -307,7 +309,7 @@ def anneal(s, t, best, moves, settings, rng):
         replace(s, t, node, f, other, labelled, rng)
         if state.score > before:
             remember(t, best, moves, kind)
-        if s.used[0].full > 0:
+        if s.used[0].full > 0 or s.used[0].work > settings.most_work:
             return
 
 
@@ -324,9 +326,10 @@ def replace(s, t, node, f, other, labelled, rng):
 
 
 @kernel
-def graft(s, t, node, f, labels, rng):
+def graft(s, t, node, f, labels):
     """Split a leaf by the given labels of feature f's values."""
-    study(s, t.nodes[node].region, rng)
+    if s.regions[t.nodes[node].region].slot < 0:
+        count(s, t.nodes[node].region)
     for i in range(labels.size):
         s.desk.cells[s.space.features[f].start + i].label = labels[i]
     split(s, t, node, f)

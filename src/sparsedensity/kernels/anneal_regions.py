@@ -3,14 +3,14 @@
 Keys have 62 random bits, so two of m regions share one with a probability below m^2 / 2^63: 5e-9 for 200,000 regions.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from sparsedensity.kernels import TWO, bare, kernel, part, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
-    MOST_GROUPS,
     CountedRegion,
     Desk,
     Wish,
@@ -26,9 +26,9 @@ REGION = record(
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
 gain of the best subtree known (0 leaves: none)."""
-USED = record("regions slots rows read work full forgotten paired")
+USED = record("regions slots rows read work full forgotten")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; values read and work done since
-somebody looked; whether there is no room left; how often counts were forgotten; the region whose pairs are counted."""
+somebody looked; whether there is no room left; how often counts were forgotten."""
 
 
 class Memory(NamedTuple):
@@ -49,8 +49,6 @@ class Memory(NamedTuple):
     """The slots of regions by their keys."""
     used: np.ndarray
     desk: Desk
-    pairs: Any
-    """(values, values) the weight at pairs of values of one region; None for even leaf models."""
 
 
 class Walks(NamedTuple):
@@ -68,7 +66,28 @@ class Walks(NamedTuple):
 def counted(s, region):
     """A counted region as divisions read it."""
     own = s.regions[region]
-    return CountedRegion(s.allowed[region], s.counts[own.slot], own.weight, own.term, s.pairs)
+    return CountedRegion(
+        s.allowed[region], s.counts[own.slot], own.weight, own.term, listed_rows(s, s.desk.parts, region)
+    )
+
+
+@bare
+def listed_rows(s, parts, region):
+    """The rows of a counted region; without room for parts (the leaf model is even) nobody asks for them."""
+    if parts is None:
+        return None
+    begin = s.regions[region].begin
+    return Rows(s.codes, s.weights, s.rows[begin : begin + s.regions[region].length])
+
+
+@bare
+def book(s, parts):
+    """Book the work that was done to count and score the parts of a region."""
+    if parts is None:
+        return
+    s.used[0].work += parts.work[0]
+    s.used[0].read += parts.work[0]
+    parts.work[0] = 0
 
 
 @bare
@@ -78,23 +97,25 @@ def group(s, region, f):
     Also the number of groups; their weights, shares and keys are left on the desk. NOTHING when there is one group
     only, or when the groups of an ordered feature are not runs.
     """
-    load_pairs(s, s.pairs, region)
     view = counted(s, region)
     b = name_groups(s.space, s.desk, view, f, s.regions[region].key)
     if b < 2:
         return NOTHING, b
-    return split_gain(s.belief, s.space, s.desk, view, f, b), b
+    gain = split_gain(s.belief, s.space, s.desk, view, f, b)
+    book(s, s.desk.parts)
+    return gain, b
 
 
 @bare
 def divide_best(s, region, f, least, most, shake, rng):
     """Label the values of f by the best division into so many groups, or a shaken one: its gain."""
-    load_pairs(s, s.pairs, region)
     noise = 0.0
     if shake > 0.0:
         noise = shake * (1.0 + abs(s.counts[s.regions[region].slot, s.allowed.shape[1] + f]))
     wish = Wish(least, most, shake, noise, 0.0)
-    return best_division(s.belief, s.space, s.desk, counted(s, region), f, wish, rng)
+    gain = best_division(s.belief, s.space, s.desk, counted(s, region), f, wish, rng)
+    book(s, s.desk.parts)
+    return gain
 
 
 @bare
@@ -198,7 +219,7 @@ def count(s, region):
     s.used[0].work += 2 * (end - begin) + read
     own.begin, own.length, own.slot = to, found, slot
     s.used[0].rows = to + found
-    take_term(s, s.desk.part, region)
+    take_term(s, s.desk.parts, region)
     return slot
 
 
@@ -225,35 +246,15 @@ def list_rows(s, region, span, many, goal):
 
 
 @bare
-def take_term(s, part, region):
-    """Note the term of a region that was just counted; without a part (the leaf model is even) there is none."""
-    if part is None:
+def take_term(s, parts, region):
+    """Note the term of a region that was just counted; without parts (the leaf model is even) there is none."""
+    if parts is None:
         return
-    for value in range(s.allowed.shape[1]):
-        part[0, value] = s.counts[s.regions[region].slot, value]
-        part[1, value] = min(s.allowed[region, value], 1)
-    s.regions[region].term = term(s.belief.leaf, part[0], part[1], s.space)
-
-
-@bare
-def load_pairs(s, pairs, region):
-    """Count the pairs of values in a region, if the leaf model asks for pairs and they are not counted yet."""
-    if pairs is None:
-        return
-    if s.used[0].paired == region:
-        return
-    if s.regions[region].length < 0:
-        count(s, region)
-    pairs[:] = 0.0
-    begin = s.regions[region].begin
-    for i in range(begin, begin + s.regions[region].length):
-        row = s.rows[i]
-        for f in range(s.codes.shape[1]):
-            value = s.space.features[f].start + s.codes[row, f]
-            for g in range(s.codes.shape[1]):
-                pairs[value, s.space.features[g].start + s.codes[row, g]] += s.weights[row]
-    s.used[0].paired = region
-    s.used[0].work += s.regions[region].length * s.codes.shape[1] ** 2
+    counts = parts.counts[0]
+    for value in range(counts.size):
+        counts[value] = s.counts[s.regions[region].slot, value]
+        parts.allowed[value] = min(s.allowed[region, value], 1)
+    s.regions[region].term = term(s.belief.leaf, counts, parts.allowed, s.space)
 
 
 @bare

@@ -19,14 +19,3 @@ def leaf_value_weights(codes, weights, leaves, start, out):
     for row in range(codes.shape[0]):
         for feature in range(codes.shape[1]):
             out[leaves[row], start[feature] + codes[row, feature]] += weights[row]
-
-
-@kernel
-def pair_weights(codes, weights, rows, start, out):
-    """Add the weight of some rows to every pair of values they hold."""
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        for one in range(codes.shape[1]):
-            value = start[one] + codes[row, one]
-            for other in range(codes.shape[1]):
-                out[value, start[other] + codes[row, other]] += weights[row]

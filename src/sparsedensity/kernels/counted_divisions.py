@@ -1,135 +1,279 @@
 """Divisions for leaf models that look at the weights of all values in a child.
 
-There is no order of the values in which the best groups are runs, so one value (of an ordered feature: one run) after
-the other is separated from the rest, and values are exchanged while that pays.
+There is no order of the values in which the best groups are runs, so one atom (of an ordered feature: one run) after
+the other is separated from the rest, and atoms are exchanged while that pays. Into two groups a few atoms are divided
+in every way, and so are those of an ordered feature.
 """
 
-from sparsedensity.kernels import bare
-from sparsedensity.kernels.belief import NOTHING, evidence, head, term
+from sparsedensity.kernels import bare, part
+from sparsedensity.kernels.belief import NOTHING, evidence, head
+from sparsedensity.kernels.counted_parts import MOVED, REST, count_group, lay_out, name_atoms, piece_of
 
-MOST_SWEEPS = 10
-
-
-@bare
-def counted_piece(belief, space, desk, region, f, label, least_weight):
-    """What the child with a label adds to the gain of a split: its counts are sums of pair counts."""
-    counts, allowed, cells, weight = desk.part[0], desk.part[1], desk.cells, 0.0
-    for value in range(counts.size):
-        counts[value], allowed[value] = 0.0, min(region.allowed[value], 1)
-    for value in range(space.features[f].start, space.features[f].stop):
-        if region.allowed[value] == 0 or cells[value].label != label:
-            allowed[value] = 0.0
-            continue
-        weight += region.counts[value]
-        for other in range(counts.size):
-            counts[other] += region.pairs[value, other]
-    if weight > 0.0 and weight < least_weight:
-        return NOTHING
-    return evidence(belief, weight) + term(belief.leaf, counts, allowed, space)
+MOST_SWEEPS, MOST_EXCHANGED = 10, 4000
+"""How often all atoms are tried in other groups: at most so many times, and so many atoms altogether."""
+FEW_ATOMS = 6
+"""So many are divided in two in every way: that takes no longer than to exchange them."""
 
 
 @bare
-def grown_division(belief, space, desk, region, f, wish, rng):
+def grown_division(task, wish, rng):
     """The best division found by separating and exchanging: its gain; the labels are written."""
-    (least, most, noise, least_weight), cells, m = wish, desk.cells, 0
-    for value in range(space.features[f].start, space.features[f].stop):
-        cells[value].label = 0
-        m += region.allowed[value] > 0
-    if min(most, m) < 2:
-        return NOTHING
-    cells[0].piece = counted_piece(belief, space, desk, region, f, 0, 0.0)
-    best, total = NOTHING, cells[0].piece - region.term
-    for b in range(2, min(most, m) + 1):
-        change = separate(belief, space, desk, region, f, (b - 1, noise, least_weight), rng)
-        if change <= 0.5 * NOTHING:
-            break
-        total += change + exchange(belief, space, desk, region, f, (b, least_weight))
-        gain = total + head(belief, region.weight, b)
-        if b > least and gain <= best:
-            for value in range(space.features[f].start, space.features[f].stop):  # take the last separation back
-                cells[value].label = cells[value].before
-            break
-        best = gain
+    (least, most, noise), cells, region, best = wish, task.desk.cells, task.region, NOTHING
+    m = name_atoms(task)
+    if min(most, m) >= 2:
+        lay_out(task, m)
+        total = cells[0].piece - region.term
+        for b in range(2, min(most, m) + 1):
+            change = separated_in_two(task, m, noise, rng) if b == 2 else separate(task, m, b - 1, noise, rng)
+            if change <= 0.5 * NOTHING:
+                break
+            total += change + exchange(task, m, b)
+            gain = total + head(task.belief, region.weight, b)
+            if b > least and gain <= best:
+                put_back(cells, m)
+                break
+            best = gain
+        for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
+            cells[value].label = cells[cells[value].atom].group if region.allowed[value] > 0 else 0
     return best
 
 
 @bare
-def separate(belief, space, desk, region, f, wish, rng):
-    """Give a new label to the value, or the run, whose separation gains most: the change of the pieces."""
-    (new, noise, least_weight), cells = wish, desk.cells
-    best, which, most = NOTHING, -1, NOTHING
-    for value in range(space.features[f].start, space.features[f].stop):
-        cells[value].before = cells[value].label
-    for value in range(space.features[f].start, space.features[f].stop):
-        old = cells[value].label
-        if region.allowed[value] > 0 and relabel(space, desk, region, f, value, new):
-            change = counted_piece(belief, space, desk, region, f, old, least_weight) - cells[old].piece
-            change += counted_piece(belief, space, desk, region, f, new, least_weight)
-            shaken = change - noise * rng.random() if noise > 0.0 else change
-            if shaken > most:
-                best, which, most = change, value, shaken
-        for other in range(space.features[f].start, space.features[f].stop):
-            cells[other].label = cells[other].before
-    if which < 0:
-        return NOTHING
-    relabel(space, desk, region, f, which, new)
-    update_pieces(belief, space, desk, region, f, cells[which].before, new)
-    return best
+def divided_gain(task, b):
+    """The gain of a division into b named groups, the children taken as leaves: all but the heaviest are counted."""
+    cells, region, counts, heaviest = task.desk.cells, task.region, task.desk.parts.counts, 0
+    for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
+        cells[value].atom = cells[value].label
+    for name in range(b):
+        cells[name].group = name
+        if cells[name].weight > cells[heaviest].weight:
+            heaviest = name
+    gain = head(task.belief, region.weight, b) - region.term
+    for value in range(counts.shape[1]):
+        task.desk.parts.allowed[value] = min(region.allowed[value], 1)
+        counts[REST, value] = region.counts[value]
+    for name in range(b):
+        if name != heaviest:
+            count_group(task, name)
+            for value in range(counts.shape[1]):
+                counts[REST, value] -= counts[MOVED, value]
+            gain += piece_of(task, name, MOVED)
+    return gain + piece_of(task, heaviest, REST)
 
 
 @bare
-def relabel(space, desk, region, f, value, new):
-    """Label a value, or the run that begins with it; False if nothing would be left with the old label."""
-    cells, missing = desk.cells, space.features[f].missing
-    run, old, left = space.features[f].ordered > 0 and value != missing, cells[value].label, 0
-    for other in range(space.features[f].start, space.features[f].stop):
-        if region.allowed[other] > 0 and cells[other].label == old:
-            if other == value or (run and other > value and other != missing):
-                cells[other].label = new
-            else:
-                left += 1
-    return left > 0
+def separated_in_two(task, m, noise, rng):
+    """Divide all atoms in two: the change of the pieces.
+
+    If they are many and have no order, the best atom against the rest is one start, and the best one of those that end
+    up in the other group is another.
+    """
+    cells, ordered = task.desk.cells, task.space.features[task.f].ordered > 0
+    if not ordered and 3 < m <= FEW_ATOMS:
+        return divided_in_every_way(task, m, noise, rng)
+    first = separate(task, m, 1, noise, rng)
+    if ordered or m <= FEW_ATOMS or first <= 0.5 * NOTHING:
+        return first
+    first += exchange(task, m, 2)
+    which = best_alone(cells, m, -1)
+    which = best_alone(cells, m, cells[which].group)
+    for atom in range(m):
+        cells[atom].kept, cells[atom].group = cells[atom].group, 1 if atom == which else 0
+    second = grouped(task, m)
+    second += exchange(task, m, 2)
+    if second >= first:
+        return second
+    for atom in range(m):
+        cells[atom].group = cells[atom].kept
+    return grouped(task, m)
+
+
+@part
+def best_alone(cells, m, group):
+    """The atom outside a group whose separation from all others gains most."""
+    best, which = NOTHING, 0
+    for atom in range(m):
+        if cells[atom].group != group and cells[atom].density > best:
+            best, which = cells[atom].density, atom
+    return which
 
 
 @bare
-def update_pieces(belief, space, desk, region, f, one, other):
-    """Count the pieces of two labels anew."""
-    desk.cells[one].piece = counted_piece(belief, space, desk, region, f, one, 0.0)
-    desk.cells[other].piece = counted_piece(belief, space, desk, region, f, other, 0.0)
+def divided_in_every_way(task, m, noise, rng):
+    """The best of all divisions of a few atoms in two: the change of the pieces. One atom moves at a time (Gray)."""
+    cells, counts, pairs = task.desk.cells, task.desk.parts.counts, task.desk.parts.pairs
+    whole, best, most, found = cells[0].piece, NOTHING, NOTHING, 0
+    for value in range(counts.shape[1]):
+        counts[1, value] = 0.0
+    for i in range(1, 1 << (m - 1)):
+        atom = 0
+        while i >> atom & 1 == 0:
+            atom += 1
+        old = cells[atom].group
+        cells[atom].group = 1 - old
+        for value in range(counts.shape[1]):
+            counts[old, value] -= pairs[atom, value]
+            counts[1 - old, value] += pairs[atom, value]
+        change = piece_of(task, 0, 0) + piece_of(task, 1, 1) - whole
+        shaken = change - noise * rng.random() if noise > 0.0 else change
+        if shaken > most:
+            best, most, found = change, shaken, i ^ (i >> 1)
+    for atom in range(m):
+        cells[atom].group, cells[atom].before = found >> atom & 1, 0
+    return grouped(task, m) if best > 0.5 * NOTHING else NOTHING
 
 
 @bare
-def exchange(belief, space, desk, region, f, wish):
-    """Move single values to other groups while that pays: the change of the pieces."""
-    (b, least_weight), cells, total = wish, desk.cells, 0.0
-    for _ in range(MOST_SWEEPS):
-        moved = False
-        for value in range(space.features[f].start, space.features[f].stop):
-            free = space.features[f].ordered == 0 or value == space.features[f].missing
-            if region.allowed[value] == 0 or not free:
-                continue
-            for target in range(b):
-                old = cells[value].label
-                if old == target or not is_shared(space, desk, region, f, value):
+def grouped(task, m):
+    """Count the atoms as they are divided in two: the change of the pieces."""
+    counts, region = task.desk.parts.counts, task.region
+    for value in range(counts.shape[1]):
+        counts[0, value] = region.counts[value]
+    settle(task, m, (0, 1), (0.0, 0.0))
+    pieces = piece_of(task, 0, 0), piece_of(task, 1, 1)
+    task.desk.cells[0].piece, task.desk.cells[1].piece = pieces
+    return pieces[0] + pieces[1] - evidence(task.belief, region.weight) - region.term
+
+
+@bare
+def separate(task, m, new, noise, rng):
+    """Give a new group to the atom, or the run, whose separation gains most: the change of the pieces."""
+    cells, feature, parts = task.desk.cells, task.space.features[task.f], task.desk.parts
+    best, most, found, pieces = NOTHING, NOTHING, (0, -1, 0), (0.0, 0.0)
+    known = m - 1 if feature.ordered > 0 and has_missing(task) else m
+    for atom in range(m):
+        cells[atom].before = cells[atom].group
+    for old in range(new):
+        for joined in range(2 if known < m and cells[known].before == old else 1):
+            for value in range(parts.allowed.size):
+                parts.counts[MOVED, value] = parts.pairs[known, value] if joined > 0 else 0.0
+            for which in range(known - 1 + joined, -1, -1):
+                if which < known and cells[which].before != old:
                     continue
-                cells[value].label = target
-                change = counted_piece(belief, space, desk, region, f, old, least_weight) - cells[old].piece
-                change += counted_piece(belief, space, desk, region, f, target, least_weight) - cells[target].piece
-                if change > 1e-9:
-                    update_pieces(belief, space, desk, region, f, old, target)
-                    total, moved = total + change, True
-                else:
-                    cells[value].label = old
-        if not moved:
+                if which < known:
+                    take_along(task, which)
+                left = move(task, m, (old, which, joined), new)
+                if left == 0:
+                    continue
+                one, other = leave(task, old, new)
+                change = one + other - cells[old].piece
+                cells[which].density = change
+                shaken = change - noise * rng.random() if noise > 0.0 else change
+                if shaken > most:
+                    best, most, found, pieces = change, shaken, (old, which, joined), (one, other)
+                if left == 1 and feature.ordered == 0:
+                    break  # of two atoms either is separated from the other
+    if found[1] < 0:
+        put_back(cells, m)
+        return NOTHING
+    move(task, m, found, new)
+    settle(task, m, (found[0], new), pieces)
+    return best
+
+
+@part
+def has_missing(task):
+    """Whether the missing value of the feature is allowed in the region."""
+    missing = task.space.features[task.f].missing
+    return missing >= 0 and task.region.allowed[missing] > 0
+
+
+@part
+def take_along(task, which):
+    """Add an atom to the run that moves; if the feature has no order, it moves alone."""
+    counts, pairs, ordered = task.desk.parts.counts, task.desk.parts.pairs, task.space.features[task.f].ordered > 0
+    for value in range(counts.shape[1]):
+        counts[MOVED, value] = pairs[which, value] + (counts[MOVED, value] if ordered else 0.0)
+
+
+@bare
+def move(task, m, found, new):
+    """Put an atom, or the run that begins with it, into a new group; how many atoms stay in the old one."""
+    (old, which, joined), cells, left = found, task.desk.cells, 0
+    ordered = task.space.features[task.f].ordered > 0
+    known = m - 1 if ordered and has_missing(task) else m
+    for atom in range(m):
+        if cells[atom].before == old:
+            moves = atom == which if not ordered else atom >= which if atom < known else joined > 0
+            cells[atom].group = new if moves else old
+            left += not moves
+    return left
+
+
+@part
+def put_back(cells, m):
+    """Undo the last separation."""
+    for atom in range(m):
+        cells[atom].group = cells[atom].before
+
+
+@bare
+def leave(task, old, new):
+    """The pieces of a group without what moves, and of what moves."""
+    counts = task.desk.parts.counts
+    for value in range(counts.shape[1]):
+        counts[REST, value] = counts[old, value] - counts[MOVED, value]
+    return piece_of(task, old, REST), piece_of(task, new, MOVED)
+
+
+@bare
+def settle(task, m, groups, pieces):
+    """Take over the weights and the pieces of two groups."""
+    cells, parts, (old, new) = task.desk.cells, task.desk.parts, groups
+    for value in range(parts.allowed.size):
+        both = parts.counts[old, value]
+        parts.counts[new, value] = 0.0
+        for atom in range(m):
+            if cells[atom].group == new:
+                parts.counts[new, value] += parts.pairs[atom, value]
+        parts.counts[old, value] = both - parts.counts[new, value]
+    cells[old].piece, cells[new].piece = pieces
+
+
+@bare
+def exchange(task, m, b):
+    """Move single atoms to other groups while that pays: the change of the pieces."""
+    cells, ordered, total = task.desk.cells, task.space.features[task.f].ordered > 0, 0.0
+    if b == 2 and (ordered or m <= FEW_ATOMS):
+        return total  # all divisions have been tried
+    first = m - 1 if ordered else 0
+    if ordered and not has_missing(task):
+        return total
+    for _ in range(min(MOST_SWEEPS, 1 + MOST_EXCHANGED // m)):
+        before = total
+        for atom in range(first, m):
+            for target in range(b):
+                if cells[atom].group != target and is_shared(cells, m, atom):
+                    total += exchanged(task, atom, target)
+        if total == before:
             break
     return total
 
 
 @bare
-def is_shared(space, desk, region, f, value):
-    """Whether another allowed value has the same label."""
-    for other in range(space.features[f].start, space.features[f].stop):
-        same = desk.cells[other].label == desk.cells[value].label
-        if other != value and region.allowed[other] > 0 and same:
+def exchanged(task, atom, target):
+    """Move one atom to another group if that pays: the change of the pieces."""
+    cells, counts, pairs = task.desk.cells, task.desk.parts.counts, task.desk.parts.pairs
+    old = cells[atom].group
+    for value in range(counts.shape[1]):
+        counts[REST, value] = counts[old, value] - pairs[atom, value]
+        counts[MOVED, value] = counts[target, value] + pairs[atom, value]
+    cells[atom].group = target
+    one, other = piece_of(task, old, REST), piece_of(task, target, MOVED)
+    change = one + other - cells[old].piece - cells[target].piece
+    if change <= 1e-9:
+        cells[atom].group = old
+        return 0.0
+    for value in range(counts.shape[1]):
+        counts[old, value], counts[target, value] = counts[REST, value], counts[MOVED, value]
+    cells[old].piece, cells[target].piece = one, other
+    return change
+
+
+@bare
+def is_shared(cells, m, atom):
+    """Whether another atom is in the same group."""
+    for other in range(m):
+        if other != atom and cells[other].group == cells[atom].group:
             return True
     return False

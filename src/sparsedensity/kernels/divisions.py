@@ -3,7 +3,7 @@
 The values of a feature are labelled on a desk. A nominal feature may have any groups, an ordered one only runs of
 neighbours, and its missing value may join any of them. For even leaf models the best division is found among runs of
 values sorted by density (for values of equal measure no other is better) by a dynamic program. For any other leaf
-model every child must be counted, so a division grows one value, or one cut, at a time.
+model every child must be counted (:mod:`~sparsedensity.kernels.counted_divisions`).
 """
 
 from typing import Any, NamedTuple
@@ -12,16 +12,17 @@ import numpy as np
 
 from sparsedensity.kernels import bare, by_type, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
-from sparsedensity.kernels.counted_divisions import counted_piece, grown_division
+from sparsedensity.kernels.counted_divisions import divided_gain, grown_division
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Dividing
 
-MOST_GROUPS = 12
-"""The most groups that a division is looked for with."""
-
-CELL = record("label order name before key", floats="density weight share weight_before measure_before piece")
+CELL = record(
+    "label order name atom group before kept key", floats="density weight share weight_before measure_before piece"
+)
 """A cell of a desk. By value: ``label``, the group it is put in, and ``density``. By place in an order: ``order``, the
 value, and what all values before it weigh and measure. By label: its ``name``, groups numbered by their first values.
-By name: the ``key``, ``weight`` and ``share`` of the volume of a group. While a
-division grows: ``piece`` by label, and ``before``, the label of a value before the change that is tried."""
+By name: the ``key``, ``weight`` and ``share`` of the volume of a group. If children are counted: ``atom`` by value; by
+atom its ``weight``, its ``group``, those it had ``before`` the change that is tried and in the division that is
+``kept``, and in ``density`` what it gains alone; ``piece`` by group."""
 
 
 RUN = record("back", floats="sum")
@@ -34,8 +35,8 @@ class Desk(NamedTuple):
     cells: np.ndarray
     runs: np.ndarray
     """(groups, 2 places + 2) the best division of the first values into so many runs, without and with missing."""
-    part: Any
-    """(2, values) the weights of a child at all values, and whether each is allowed; None for even leaf models."""
+    parts: Any
+    """Room for children that are counted; None for even leaf models."""
     few_groups: int
     """More than MOST_GROUPS values are divided into so many groups at most,"""
     many_values: int
@@ -51,8 +52,8 @@ class CountedRegion(NamedTuple):
     weight: float
     term: float
     """Its term, if the leaf model is not even."""
-    pairs: Any
-    """Its weight at every pair of values, if the leaf model is not even; else None."""
+    rows: Any
+    """Its rows, if the leaf model is not even; else None."""
 
 
 class Wish(NamedTuple):
@@ -66,6 +67,17 @@ class Wish(NamedTuple):
     """How much the order of the values is disturbed,"""
     noise: float
     """and the pieces, in nats."""
+    least_weight: float
+    """The least weight of a group that is not empty."""
+
+
+class Look(NamedTuple):
+    """Which features are looked at, and what is known before."""
+
+    begin: int
+    end: int
+    gain: float
+    """What a split must gain more than."""
     least_weight: float
     """The least weight of a group that is not empty."""
 
@@ -106,21 +118,22 @@ def name_groups(space, desk, region, f, key):
     return b
 
 
-@bare
-def child_piece(belief, space, desk, part, region, f, name):
-    """What a named group of feature f's values adds to the gain of a split."""
-    if part is None:  # the leaf model is even
-        return piece(belief, desk.cells[name].weight, desk.cells[name].share)
-    return counted_piece(belief, space, desk, region, f, name, 0.0)
-
-
-@bare
 def split_gain(belief, space, desk, region, f, b):
     """The gain of a division of feature f into b named groups, the children taken as leaves."""
-    gain = head(belief, region.weight, b) - region.term
-    for name in range(b):
-        gain += child_piece(belief, space, desk, desk.part, region, f, name)
-    return gain
+
+
+@by_type(split_gain)
+def _split_gain(belief, space, desk, region, f, b):
+    def even(belief, space, desk, region, f, b):
+        gain = head(belief, region.weight, b)
+        for name in range(b):
+            gain += piece(belief, desk.cells[name].weight, desk.cells[name].share)
+        return gain
+
+    def counted(belief, space, desk, region, f, b):
+        return divided_gain(Dividing(belief, space, desk, region, f, 0.0), b)
+
+    return even if model_of(belief) in EVEN else counted
 
 
 def best_division(belief, space, desk, region, f, wish, rng):
@@ -133,8 +146,8 @@ def _best_division(belief, space, desk, region, f, wish, rng):
         return best_runs(belief, space, desk, region, f, wish, rng)
 
     def counted(belief, space, desk, region, f, wish, rng):
-        top = min(wish.most, MOST_GROUPS)
-        return grown_division(belief, space, desk, region, f, (wish.least, top, wish.noise, wish.least_weight), rng)
+        task = Dividing(belief, space, desk, region, f, wish.least_weight)
+        return grown_division(task, (wish.least, min(wish.most, MOST_GROUPS), wish.noise), rng)
 
     return even if model_of(belief) in EVEN else counted
 
@@ -260,10 +273,13 @@ def take(runs, k, at, before, gain):
 
 
 @kernel
-def best_split(belief, space, desk, region, least_weight, first, rng):
-    """The feature whose best division in two gains most (-1: none), and that gain; `first` marks the first group."""
-    best, which, wish = NOTHING, -1, Wish(2, 2, 0.0, 0.0, least_weight)
-    for f in range(space.features.size):
+def best_split(belief, space, desk, region, look, first, rng):
+    """The feature looked at whose best division in two gains most, and that gain; `first` marks the first group.
+
+    -1 if none gains more than what is known already.
+    """
+    best, which, wish = look.gain, np.int64(-1), Wish(2, 2, 0.0, 0.0, look.least_weight)
+    for f in range(look.begin, look.end):
         gain = best_division(belief, space, desk, region, f, wish, rng)
         if gain > best:
             best, which = gain, f

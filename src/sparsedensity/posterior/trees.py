@@ -151,10 +151,9 @@ def splits_with_weights(tree: Tree, weights: Floats) -> Iterator[tuple[list[int]
 
 def counted_terms(leaf: Any, domain: Domain, value_weights: Floats, allowed: NDArray[Any]) -> Floats:
     """The terms of several regions by a leaf model that is not even."""
-    out = np.empty(len(value_weights))
-    kernels.terms(
-        leaf, np.ascontiguousarray(value_weights), allowed.astype(np.float64, copy=False), space_of(domain), out
-    )
+    out, space = np.empty(len(value_weights)), space_of(domain)
+    counts, data = np.ascontiguousarray(value_weights), kernels.prepare(leaf, space)
+    kernels.terms(data, counts, allowed.astype(np.float64, copy=False), space, out)
     return out
 
 
@@ -188,5 +187,5 @@ def belief_of(
         by_leaves=by_leaves,
         by_features=np.zeros(0) if by_features is None else by_features,
         most_branches=2 if posterior.only_leaves else most_branches,
-        leaf=posterior.leaf,
+        leaf=kernels.prepare(posterior.leaf, space_of(domain)),
     )

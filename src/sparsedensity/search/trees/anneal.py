@@ -18,7 +18,7 @@ import numpy as np
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.base import Best, each, run
+from sparsedensity.search.base import Best, Budget, each, run
 from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
@@ -30,7 +30,7 @@ from sparsedensity.search.trees.anneal_chain import (
     Stored,
     region_count,
 )
-from sparsedensity.search.trees.anneal_memory import limit_of, on_grid
+from sparsedensity.search.trees.anneal_memory import FEW_ROWS, limit_of, on_grid, pairs_per_row, rows_within
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.table import Table
@@ -38,13 +38,17 @@ from sparsedensity.table import Table
 MOST_ROWS = 200_000
 """Tables with more distinct rows are searched on a sample."""
 SAMPLE = 60_000
+MOST_PAIRS = 5e7
+"""The same for tables with more pairs of values to count before the first split: some tens of milliseconds."""
+LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
+"""The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 SAMPLE_BUDGET, SAMPLE_ROUNDS = 2.5e8, 1
 """A sample deserves no more work than that: its best tree is not quite that of all rows."""
 PASSES, MOST_REFINED = 3, 50_000_000
-"""How often all values may be read while a tree is refined on all rows, and up to how many values it is."""
+"""How often all values (and pairs) may be read while a tree is refined on all rows, and up to how many values it is."""
 POLISHERS = 2
-RESTARTS_SHARE = 0.6
-"""The share of a time limit for the restarts; the rest is for polishing."""
+GREEDY_SHARE, RESTARTS_SHARE = 0.3, 0.6
+"""The share of a time limit for the greedy tree, and for all that comes before polishing."""
 MOST_ROUNDS = 8
 ENOUGH = 2e-4
 """A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
@@ -85,14 +89,14 @@ class Anneal:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Annealing:
         """The chains before their first block."""
-        table = problem.engine.collapsed()
-        is_sample = table is None or len(table) > MOST_ROWS
-        if table is None or len(table) > MOST_ROWS:
-            table = problem.engine.sample(SAMPLE, rng)
+        table, most = problem.engine.collapsed(), min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
+        is_sample = table is None or len(table) > most
+        if table is None or len(table) > most:
+            table = problem.engine.sample(min(SAMPLE, most), rng)
         budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(table)))
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), is_sample, budget, generators)
-        starts = self.starts or greedy_starts(problem, state)
+        starts = self.starts or greedy_starts(problem, state, self.seconds)
         for i in range(self.restarts):
             recipe = RECIPES[i % len(RECIPES)]
             start = starts[i // 2 % len(starts)] if starts and recipe.annealed == 0.0 else None
@@ -169,11 +173,12 @@ class Anneal:
         scored = [(problem.score(chain.tree(problem)), chain) for chain in ranked]
         score, best = max(scored, key=lambda pair: pair[0])
         state.keep_only([])
-        if table is None or table.codes.size > MOST_REFINED:
+        if table is None or table.codes.size > MOST_REFINED or len(table) > rows_within(problem, MOST_PAIRS):
             best.score, state.chains, state.finished = score, [best], True
             return
         chain = AnnealChain(problem, on_grid(table), REFINE, state.generators.pop(), self.epsilon, self.cooling)
-        chain.start, chain.reads = best.tree(problem), PASSES * table.codes.size
+        reads = table.codes.size + len(table) * pairs_per_row(problem)
+        chain.start, chain.reads = best.tree(problem), PASSES * reads
         state.chains = [chain]
 
 
@@ -249,10 +254,21 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     return float(max(5e7, min(most, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
 
 
-def greedy_starts(problem: AnyProblem, state: Annealing) -> tuple[Tree, ...]:
-    """The greedy tree, where it is cheap to have."""
+def is_too_wide(problem: AnyProblem) -> bool:
+    """Whether one look at a few rows takes so long that annealing could not be interrupted in time."""
+    if problem.posterior.even:
+        return False
+    table, values = problem.engine.collapsed(), int(problem.domain.starts[-1])
+    rows = FEW_ROWS if table is None else min(len(table), FEW_ROWS)
+    return rows * pairs_per_row(problem) + WORK_PER_PAIR * values**2 > LONGEST_LOOK
+
+
+def greedy_starts(problem: AnyProblem, state: Annealing, seconds: float | None) -> tuple[Tree, ...]:
+    """The greedy tree, where it is cheap to have; it may take a share of the time limit."""
     if not problem.posterior.only_leaves or limit_of(problem) > 10 * ARCHIVED:
         return ()
-    tree = run(Greedy(), Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)).structure
+    budget = Budget(seconds=None if seconds is None else GREEDY_SHARE * seconds)
+    searched = Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)
+    tree = run(Greedy(), searched, budget=budget).structure
     assert isinstance(tree, Tree)
     return (tree,)

@@ -43,6 +43,7 @@ KINDS = ("expand", "shrink", "regroup", "merge", "structure", "exchange", "rebui
 WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
 SETTINGS = moves.Settings(
     steps=1,
+    most_work=100_000_000,
     hot=1.0,
     limit=1,
     structural=0.01,
@@ -134,7 +135,7 @@ class AnnealChain:
         self.budget, self.spent, self.read, self.spent_at_best = 0.0, 0.0, 0.0, 0.0
         self.moved = 0
         self.proposals: int | None = None
-        self.reads: int | None = None
+        self.reads: float | None = None
         self.start: Tree | None = None
         self.started = self.done = self.wants_more = False
         self.memory: regions.Memory
@@ -269,7 +270,7 @@ class AnnealChain:
             for name, (codes, _) in enumerate(branches):
                 labels[list(codes)] = name
             node = nodes[number]
-            moves.graft(self.memory, tree, np.int64(node), np.int64(feature), labels, self.rng)
+            moves.graft(self.memory, tree, np.int64(node), np.int64(feature), labels)
             names = tree.labels[node]
             children = [int(tree.nodes["first"][node])]
             while (after := int(tree.nodes["next"][children[-1]])) >= 0:

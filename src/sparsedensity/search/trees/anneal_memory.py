@@ -12,6 +12,7 @@ from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import is_even
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Parts
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves
@@ -19,15 +20,37 @@ from sparsedensity.table import Floats, Table
 
 MOST_LEAVES = 20_000
 """How large a tree can get without a limit."""
+FEW_ROWS, MOST_ROWS = 2_000, 1_000_000_000
+"""Rows that every search can count, and none."""
 FEW_GROUPS, MANY_VALUES = 6, 64
 """More than twelve values are divided into six groups at most, more than 64 into two."""
 MOST_BYTES = 24_000_000
 """For counts, and again for regions: only what is used is touched."""
+MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
+"""At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
 
 
 def limit_of(problem: AnyProblem) -> int:
     """The most leaves a tree can have."""
     return int(min(most_leaves(problem), MOST_LEAVES))
+
+
+def pairs_per_row(problem: AnyProblem) -> float:
+    """How many pairs of values are counted per row to score every split of a region; none if leaves are even.
+
+    Beside every value of a column those of all columns, but not beside its commonest: that is what the others leave.
+    """
+    if problem.posterior.even:
+        return 0.0
+    weights, starts = problem.engine.value_weights(), problem.domain.starts
+    commonest = np.maximum.reduceat(weights, starts[:-1]) / problem.engine.n
+    return len(problem.domain) * float((1 - commonest).sum())
+
+
+def rows_within(problem: AnyProblem, pairs: float) -> int:
+    """How many rows have at most so many pairs to count; always a few."""
+    by_row = pairs_per_row(problem)
+    return MOST_ROWS if by_row * MOST_ROWS <= pairs else max(int(pairs / by_row), FEW_ROWS)
 
 
 def on_grid(table: Table) -> Table:
@@ -75,7 +98,7 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
         codes=table.codes,
         weights=table.weights,
         space=space_of(table.domain),
-        belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, divisions.MOST_GROUPS),
+        belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, MOST_GROUPS),
         regions=np.zeros(held, regions.REGION),
         allowed=np.zeros((held, values), np.uint8),
         counts=np.zeros((slots, values + columns)),
@@ -83,7 +106,6 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
         table=np.zeros(1 << math.ceil(math.log2(2 * held + 2)), np.int32),
         used=np.zeros(1, regions.USED),
         desk=make_desk(values, max(table.domain.sizes), even),
-        pairs=None if even else np.zeros((values, values)),
     )
     open_root(memory, table, problem.posterior.leaf)
     return memory
@@ -102,7 +124,7 @@ def open_root(memory: regions.Memory, table: Table, leaf: Any) -> None:
     for name, value in root.items():
         memory.regions[name][0] = value
     memory.table[(key ^ (key >> 29)) & (memory.table.size - 1)] = 1
-    for name, used in (("regions", 1), ("slots", 1), ("rows", n), ("paired", -1)):
+    for name, used in (("regions", 1), ("slots", 1), ("rows", n)):
         memory.used[name] = used
 
 
@@ -110,8 +132,19 @@ def make_desk(values: int, widest: int, even: bool) -> divisions.Desk:
     """Room to divide the values of one feature."""
     return divisions.Desk(
         cells=np.zeros(max(values + 2, 16), divisions.CELL),
-        runs=np.zeros((divisions.MOST_GROUPS + 1, 2 * widest + 4), divisions.RUN),
-        part=None if even else np.zeros((2, values)),
+        runs=np.zeros((MOST_GROUPS + 1, 2 * widest + 4), divisions.RUN),
+        parts=None if even else make_parts(values, widest),
         few_groups=FEW_GROUPS,
         many_values=MANY_VALUES,
+    )
+
+
+def make_parts(values: int, widest: int) -> Parts:
+    """Room to count the children of a division."""
+    atoms = min(widest, max(MOST_PAIRS // values, FEWEST_ATOMS))
+    return Parts(
+        pairs=np.zeros((atoms, values)),
+        counts=np.zeros((MOST_GROUPS + 2, values)),
+        allowed=np.zeros(values),
+        work=np.zeros(1, np.int64),
     )

@@ -19,11 +19,12 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import table_or_sample
 from sparsedensity.kernels import belief as beliefs
 from sparsedensity.kernels import count, divisions
-from sparsedensity.posterior.trees import TreePosterior, belief_of, counted_terms, space_of
+from sparsedensity.kernels.counted_parts import Rows
+from sparsedensity.posterior.trees import TreePosterior, belief_of, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best, tie_of
 from sparsedensity.search.bounds import may_bind
-from sparsedensity.search.trees.anneal_memory import make_desk, on_grid
+from sparsedensity.search.trees.anneal_memory import make_desk, on_grid, rows_within
 from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.structures.tree import Split
@@ -36,6 +37,10 @@ GROW_BEYOND = 2
 """A tree grows to so many times the limit before it is pruned back: a hard limit to optimise under, no cut-off."""
 MOST_ROWS = 1_000_000
 """What an engine is asked to draw if it cannot bring all distinct rows home."""
+MOST_PAIRS = 5e8
+"""A table with more pairs of values to count before the first split is grown on a sample."""
+MOST_WORK = 2e8
+"""Values that are looked at in one step, some tenths of a second."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +56,32 @@ class Greedy:
     name: str = "greedy"
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Growth:
-        """One leaf, and the best split of it."""
-        growth = Growth.on(problem, on_grid(table_or_sample(problem.engine, MOST_ROWS, rng)))
+        """One leaf."""
+        most = rows_within(problem, MOST_PAIRS)
+        table = table_or_sample(problem.engine, min(MOST_ROWS, most), rng)
+        growth = Growth.on(problem, on_grid(table if len(table) <= most else problem.engine.sample(most, rng)))
         rows, everything = np.arange(len(growth.table)), np.ones(int(problem.domain.starts[-1]), np.uint8)
-        self._add_leaf(problem, growth, OpenLeaf(rows, everything, problem.domain.log_volume))
-        growth.log_posterior = growth.score(0.0)
+        self._add_leaf(growth, OpenLeaf(rows, everything, problem.domain.log_volume))
+        growth.log_posterior, growth.finished = growth.score(0.0), not growth.unseen
         return growth
 
     def step(self, problem: AnyProblem, state: Growth, rng: np.random.Generator) -> Growth:
-        """Split the leaf that gains most."""
+        """Split the leaf that gains most, and look for the best splits of its parts."""
+        if not state.unseen:
+            self._split_best(problem, state)
+        work = 0.0
+        while state.unseen and work < MOST_WORK:
+            work += self._look(state, work)
+        state.finished = not state.unseen and self._is_done(problem, state)
+        return state
+
+    def _split_best(self, problem: AnyProblem, state: Growth) -> None:
         gain, number, feature, first = heapq.heappop(state.queue)
         leaf, span = state.leaves.pop(number), problem.domain.span(feature)
         groups = []
         for part in leaf.divided(state.table, feature, first):
             groups.append((np.flatnonzero(part.allowed[span]).tolist(), len(state.splits)))
-            self._add_leaf(problem, state, part)
+            self._add_leaf(state, part)
         state.splits[number] = (feature, groups)
         state.gains[number] = -gain
         state.moves += 1
@@ -73,8 +89,6 @@ class Greedy:
         score = state.score(state.gained)
         state.idle = 0 if self.criterion == "ise" or score > state.log_posterior + SAME else state.idle + 1
         state.log_posterior = max(state.log_posterior, score)
-        state.finished = self._is_done(problem, state)
-        return state
 
     def best(self, problem: AnyProblem, state: Growth) -> Best:
         """The best pruning of what has grown, and that with each number of leaves."""
@@ -126,8 +140,8 @@ class Greedy:
             return leaves >= GROW_BEYOND * problem.max_leaves
         return state.idle > max(PATIENCE, leaves // 2)
 
-    def _add_leaf(self, problem: AnyProblem, state: Growth, leaf: OpenLeaf) -> None:
-        """Count a new leaf and queue its best split."""
+    def _add_leaf(self, state: Growth, leaf: OpenLeaf) -> None:
+        """Count a new leaf; its best split is not known yet."""
         number = len(state.splits)
         region = state.count(leaf)
         state.splits.append(None)
@@ -136,13 +150,24 @@ class Greedy:
         state.log_volumes.append(leaf.log_volume)
         state.leaves[number] = leaf
         if region.weight > (self.max_leaf or 0.0):
-            first = np.zeros(len(leaf.allowed), bool)
-            gain, feature = divisions.best_split(
-                self._belief(state, leaf), state.space, state.desk, region, float(self.min_leaf), first, state.rng
-            )
-            if feature >= 0:
-                heapq.heappush(state.queue, (-gain, number, int(feature), first))
-        state.finished = self._is_done(problem, state)
+            state.unseen.append(Unseen(number, self._belief(state, leaf), region, np.zeros(len(leaf.allowed), bool)))
+
+    def _look(self, state: Growth, done: float) -> float:
+        """Look for the best split of the last leaf that has not been seen, as far as there is time: the work done."""
+        leaf, columns = state.unseen[-1], len(state.domain)
+        by_feature = state.work_per_feature(leaf.region)
+        end = min(columns, leaf.seen + max(1, int((MOST_WORK - done) / by_feature)))
+        look = divisions.Look(leaf.seen, end, leaf.gain, float(self.min_leaf))
+        leaf.gain, feature = divisions.best_split(
+            leaf.belief, state.space, state.desk, leaf.region, look, leaf.first, state.rng
+        )
+        leaf.feature = int(feature) if feature >= 0 else leaf.feature
+        if end == columns:
+            state.unseen.pop()
+            if leaf.feature >= 0:
+                heapq.heappush(state.queue, (-leaf.gain, leaf.number, leaf.feature, leaf.first))
+        seen, leaf.seen = leaf.seen, end
+        return (end - seen) * by_feature
 
     def _belief(self, state: Growth, leaf: OpenLeaf) -> beliefs.Belief:
         """What splits of a leaf are scored by."""
@@ -174,6 +199,21 @@ class OpenLeaf:
 
 
 @dataclass
+class Unseen:
+    """A leaf whose best split is being looked for."""
+
+    number: int
+    belief: beliefs.Belief
+    region: divisions.CountedRegion
+    first: NDArray[np.bool_]
+    """The values of the first part of the best split so far."""
+    gain: float = beliefs.NOTHING
+    feature: int = -1
+    seen: int = 0
+    """How many features have been looked at."""
+
+
+@dataclass
 class Growth:
     """A tree as it grows. The lists have one entry per node."""
 
@@ -193,6 +233,7 @@ class Growth:
     weights: list[float] = field(default_factory=list)
     log_volumes: list[float] = field(default_factory=list)
     leaves: dict[int, OpenLeaf] = field(default_factory=dict)
+    unseen: list[Unseen] = field(default_factory=list)
     queue: list[tuple[float, int, int, NDArray[np.bool_]]] = field(default_factory=list)
     gained: float = 0.0
     log_posterior: float = -math.inf
@@ -221,16 +262,21 @@ class Growth:
 
     def count(self, leaf: OpenLeaf) -> divisions.CountedRegion:
         """A leaf as divisions read it."""
-        rows, values = (self.table.codes, self.table.weights, leaf.rows, self.domain.starts), len(leaf.allowed)
-        counts = np.zeros(values)
-        count.value_weights(*rows, counts)
+        codes, weights, counts = self.table.codes, self.table.weights, np.zeros(len(leaf.allowed))
+        count.value_weights(codes, weights, leaf.rows, self.domain.starts, counts)
         weight = float(counts[self.domain.span(0)].sum())
         if beliefs.is_even(self.posterior.leaf):
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
-        term = counted_terms(self.posterior.leaf, self.domain, counts[None], leaf.allowed[None])[0]
-        pairs = np.zeros((values, values))
-        count.pair_weights(*rows, pairs)
-        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), pairs)
+        term, allowed = np.empty(1), leaf.allowed.astype(np.float64)
+        beliefs.terms(self.belief.leaf, counts[None], allowed[None], self.space, term)
+        rows = Rows(codes, weights, leaf.rows)
+        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term[0]), rows)
+
+    def work_per_feature(self, region: divisions.CountedRegion) -> float:
+        """About how many values are looked at to find the best division of a region along one feature."""
+        if region.rows is None:
+            return max(self.domain.sizes)
+        return float(len(region.rows.which) * len(self.domain) + 8 * self.desk.parts.pairs.size)
 
 
 def leave_one_out(state: Growth) -> Floats:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import Engine, whole_table
 from sparsedensity.kernels import exact as kernels
-from sparsedensity.kernels.belief import is_even
+from sparsedensity.kernels.belief import is_even, prepare
 from sparsedensity.posterior.trees import space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.table import Floats, Table
@@ -236,10 +236,10 @@ class Lattice(SplitFeatures):
             return terms
         terms = np.empty(self.regions)
         places, space = self._value_places(whole_table(problem.engine), weights), space_of(self.domain)
-        length = max(1, VALUES_A_STEP // len(space.values))
+        length, data = max(1, VALUES_A_STEP // len(space.values)), prepare(leaf, space)
         for begin in range(0, self.regions, length):
             end = min(begin + length, self.regions)
-            kernels.counted_terms(leaf, places, self.partings, space, (np.int64(begin), np.int64(end)), terms)
+            kernels.counted_terms(data, places, self.partings, space, (np.int64(begin), np.int64(end)), terms)
             yield end - begin
         return terms
 
