@@ -243,9 +243,11 @@ def printable(text: object, longest: int = LONGEST_LABEL) -> str:
     >>> printable("a\nb\x1b[31m")
     'a\\nb\\x1b[31m'
     """
-    safe = "".join(
-        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in str(text)
-    )
+    safe = str(text)
+    if not safe.isprintable():
+        safe = "".join(
+            c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in safe
+        )
     return safe if len(safe) <= longest else f"{safe[: longest - 1]}…"
 
 
