@@ -27,6 +27,11 @@ def wide_table():
     )
 
 
+def rare_animals():
+    """The same animals, five of them from a zoo of their own."""
+    return [{**row, "zoo": "east" if i < 5 else row["zoo"]} for i, row in enumerate(animals())]
+
+
 @pytest.fixture(scope="module")
 def model():
     return animal_model()
@@ -39,6 +44,7 @@ def pages(tmp_path_factory, model):
     assert wide.n_leaves_ > 5
     texts = {
         "animals": model.to_html(None, animals(), cv=2, source="animals"),
+        "rare": animal_model(rows=rare_animals()).to_html(None, rare_animals(), cv=None),
         "wide": wide.to_html(None, table, cv=None),
         "compare": model.compare(animals(300), source="the first").to_html(),
     }
@@ -151,6 +157,13 @@ def test_the_form_answers_like_the_model_for_every_tenth_record(visit, model):
         else:
             assert f"with {explained.change.column} {explained.change.value.split(' or ')[0]}" in answer
             assert f"{words.sayable(explained.change.gain)} times as common" in answer
+
+
+def test_the_form_says_what_is_rare_everywhere(visit):
+    page, record = visit("rare"), rare_animals()[0]
+    page.locator("#row").fill(",".join(record) + "\n" + ",".join(map(str, record.values())))
+    said = ["Rare everywhere: zoo east, 0.6 % of all records."]
+    assert page.locator("#answer li").all_inner_texts() == said
 
 
 def test_the_form_begins_with_the_commonest_record(visit):

@@ -144,7 +144,7 @@ def animals(rows=900):
     return table
 
 
-def animal_model(**settings):
-    """A tree with profiles, fitted to them."""
+def animal_model(rows=None, **settings):
+    """A tree with profiles, fitted to them, or to other rows."""
     given = {"leaf": "profile", "max_leaves": 4, "search": "greedy", "bins": {"weight": "quantile"}} | settings
-    return LeafSparseTree(**given).fit(animals())
+    return LeafSparseTree(**given).fit(animals() if rows is None else rows)

@@ -166,6 +166,15 @@ def test_lists_histograms_and_hostile_labels_can_be_compared_too(people):
     assert "\x1b" not in hostile.to_text() + hostile.to_html()
 
 
+def test_columns_that_no_leaf_asks_for_are_said_not_to_be_compared(people):
+    told = people.with_columns(zoo=pl.Series(["north", "south", "west"] * 734)[: people.height])
+    compared = GreedyTree(honest=0.5, max_leaves=2).fit(told).compare(told)
+    assert dict(compared.facts)["Not compared"] == "columns that no leaf asks for: class, sex and zoo"
+    assert "Not compared: columns that no leaf asks for" in compared.to_text()
+    assert compared.verdict.startswith("No significant difference between the shares of the leaves (p = ")
+    assert "Not compared" not in dict(GreedyTree().fit(people).compare(people).facts)
+
+
 def test_other_columns_are_refused(titanic, people):
     with pytest.raises(ColumnsError):
         titanic.compare(people.drop("age"))

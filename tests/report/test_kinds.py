@@ -145,6 +145,13 @@ def test_rows_of_kinds_do_not_meet(report, foldable):
     assert ends[-1][1] == pytest.approx(drawing.bottom)
 
 
+def test_a_long_name_leaves_room_for_the_bars():
+    domain = Domain((Feature.nominal("x" * 60, "ab"), Feature.nominal("y", "cd")))
+    report = profile_report(Tree.leaf(domain).split(0, 1, [{0}, {1}]), [(i, i) for i in (0, 1) for _ in range(50)])
+    bars = [line.split()[-1] for line in text.render(report, width=100).splitlines() if "overall 50 %" in line]
+    assert [len(bar) for bar in bars] == [text.LONGEST] * 2
+
+
 def test_a_deep_tree_of_kinds_spends_no_room_on_branches():
     domain = Domain(tuple(Feature.nominal(f"x{i}", "ab") for i in range(9)))
     tree = Tree.leaf(domain)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from sparsedensity import LeafSparseTree
+from sparsedensity.errors import DataWarning
 from sparsedensity.report import html, page_data, words
 from sparsedensity.report.kinds import LEVELS, heat_map, kinds_of
 from tests.report.models import HOSTILE, animal_model, animals, hostile_rows
@@ -34,13 +35,32 @@ def text_of(page):
         "4 kinds of records", "Where the kinds differ", "49 % of all records", "cover is fur",
         "birth: live over 99 %, overall 54 %", "legs: 4 75 %, overall 46 %",
         "This column is spread alike in every kind, as in the whole table: zoo.",
-        "Largest kind, 49.3 % of all records (49.1 % expected): cover fur",
+        "Largest kind, 49 % of all records: cover fur",
         "The kinds differ most in cover, weight and birth", "Look up a record", "The most unusual records",
         "Among records like it,", "How many leaves are enough?", "Independent columns", "Kind of record",
     ],
 )  # fmt: skip
 def test_the_page_tells_what_the_kinds_of_records_are(page, phrase):
     assert phrase in text_of(page)
+
+
+def test_an_unusual_record_goes_by_its_identifier_too():
+    named = [{"tag": f"T{i:03}", **row} for i, row in enumerate(animals())]
+    with pytest.warns(DataWarning, match="'tag' looks like an identifier"):
+        model = LeafSparseTree(leaf="profile", max_leaves=4, search="greedy").fit(named)
+    said = re.findall(r"Row (\d+), tag T(\d+): rarer than", text_of(model.to_html(None, named, cv=None)))
+    assert said
+    assert all(int(row) == int(tag) for row, tag in said)
+
+
+def test_records_of_some_weight_are_not_counted():
+    rows, model = animals(), LeafSparseTree(leaf="profile", max_leaves=4, search="greedy")
+    weighted = model.fit(rows, sample_weight=np.full(len(rows), 0.75)).to_html(
+        None, rows, sample_weight=np.full(len(rows), 0.75), cv=None
+    )
+    assert re.search(r"Row \d+, weight 0.75: rarer than", text_of(weighted))
+    twice = model.fit(rows * 2).to_html(None, rows * 2, cv=None)
+    assert re.search(r"Row \d+, 2 such records: rarer than", text_of(twice))
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,14 @@ def test_a_trait_that_tells_more_than_any_condition_is_in_the_name():
     assert "odor mostly foul" in names_of(profile_report(tree, rows))[2]
 
 
+def test_a_condition_on_many_values_gives_way_to_what_most_records_have():
+    causes, lines = ("baggage", "fire", "glass", "theft", "water"), ("travel", "property")
+    domain = Domain((Feature.nominal("cause", causes), Feature.nominal("line", lines)))
+    tree = Tree.leaf(domain).split(0, 0, [{0, 1, 2}, {3, 4}]).split(1, 1, [{0}, {1}])
+    rows = [(0, 0)] * 90 + [(1, 0), (2, 0)] * 5 + [(1, 1), (2, 1)] * 50 + [(3, 0), (4, 1)] * 20
+    assert "mostly baggage" in names_of(profile_report(tree, rows))[0]
+
+
 def test_of_many_values_the_commonest_is_named():
     countries = tuple(f"country of {letter * 6}" for letter in "abcdefgh")
     domain = Domain((Feature.nominal("born", countries), Feature.nominal("sex", ("female", "male"))))

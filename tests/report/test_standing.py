@@ -15,7 +15,7 @@ def said(model, independent=-2.0, histogram=-2.0, one=-2.0):
 def test_a_model_that_is_better_than_all_says_how_much():
     assert said(-1.0, -1.0 - math.log(1.13), -1.0 - math.log(20), -1.001) == (
         "Held out, the model gives new records 1.13 times the density that independent columns do, 20 times the "
-        "density that the full histogram does and about the density that one leaf does."
+        "density that the full histogram does and about the density that one even leaf does."
     )
 
 

@@ -13,8 +13,11 @@ import pytest
 
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets, load
+from sparsedensity.cli.advice import advise
+from sparsedensity.cli.data import Data
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.errors import DataError
+from sparsedensity.estimators import further
 from sparsedensity.estimators.answers import encode_rows
 from sparsedensity.ingest import batches, open_source
 from sparsedensity.ingest.batches import read_batches
@@ -206,13 +209,13 @@ def test_evaluate_puts_the_model_beside_the_baselines():
     assert head == "Held-out log-likelihood per row, 3 folds; higher is better"
     assert [line.split("  ")[0] for line in shown[1:]] == [
         "Leaf-sparse density tree", "Leaf-sparse density tree, profiles", "DET for categories", "Full histogram",
-        "Independent columns", "Chow-Liu tree", "One leaf",
+        "Independent columns", "Chow-Liu tree", "One even leaf",
     ]  # fmt: skip
     assert re.fullmatch(
         r"Held out, the model gives new records [\d.]+ times the density that independent columns do and [\d.]+ times "
-        r"the density that one leaf does. The full histogram describes this table better: it gives new records [\d.]+ "
-        r"times the density that the model does. Consider more leaves. With --leaf profile the model gives new records "
-        r"1.\d\d times the density that it does without.",
+        r"the density that one even leaf does. The full histogram describes this table better: it gives new records "
+        r"[\d.]+ times the density that the model does. Consider more leaves. With --leaf profile the model gives "
+        r"new records 1.\d\d times the density that it does without.",
         " ".join(standing.split()),
     )
     assert sum(line.endswith("best") for line in shown) == 1
@@ -338,7 +341,7 @@ def test_evaluate_reads_the_table_as_it_is_told(tmp_path):
 def test_evaluate_divides_the_rows_by_the_seed_whatever_the_model():
     arguments = ["evaluate", "titanic", "--method", "greedy", "--cv", "2", "--json"]
     scores = [
-        [m["held_out_per_row"] for m in json.loads(run(*arguments, *seed).stdout) if m["model"] != "One leaf"]
+        [m["held_out_per_row"] for m in json.loads(run(*arguments, *seed).stdout) if m["model"] != "One even leaf"]
         for seed in ([], ["--seed", "0"], ["--seed", "1"])
     ]
     assert scores[0] == scores[1]
@@ -351,7 +354,7 @@ def test_evaluate_measures_the_histogram_that_was_asked_for():
     asked = json.loads(run(*arguments, "--pseudocount", "50").stdout)
     plain = json.loads(run(*arguments).stdout)
     assert [method["model"] for method in asked] == [
-        "Full histogram", "DET for categories", "Independent columns", "Chow-Liu tree", "One leaf",
+        "Full histogram", "DET for categories", "Independent columns", "Chow-Liu tree", "One even leaf",
     ]  # fmt: skip
     assert asked[0]["held_out_per_row"] < plain[0]["held_out_per_row"]
 
@@ -527,6 +530,13 @@ def test_fit_says_what_more_leaves_would_buy_if_nothing_was_said_about_them():
     profiles = r"12 profile leaves 1\.\d\d times \(-\d\.\d{3} instead of -\d\.\d{3} on rows that they had not seen: "
     both = run("fit", "housebreaks", "--search", "greedy")
     assert re.search(rf"^{more}, and {profiles}--leaf profile\)$", both.stderr, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("gain", "told"), [(0.01, False), (0.03, True)])
+def test_a_gain_that_nobody_would_notice_is_no_advice(monkeypatch, capsys, people, gain, told):
+    monkeypatch.setattr(further, "look_further", lambda *_: further.Further(13, 24, -2.0, -2.0 + gain))
+    advise(GreedyTree(), Data(people, None, "people"), more=True, profiles=False)
+    assert ("13 leaves would make records at least 1.03 times as dense" in capsys.readouterr().err) == told
 
 
 def test_fit_and_report_say_what_profiles_would_buy_if_nothing_was_said_about_them(tmp_path):

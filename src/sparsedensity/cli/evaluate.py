@@ -62,7 +62,7 @@ def command(
     """Cross-validate a model beside simpler and other ones.
 
     A tree stands beside itself with the other kind of leaf, and all beside DET, the full histogram, independent
-    columns, a Chow-Liu tree and one leaf.
+    columns, a Chow-Liu tree and one even leaf.
     """
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.progress import telling

@@ -193,7 +193,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     @cached_property
     def leaves_(self) -> tuple[Leaf, ...]:
-        """Every leaf with its conditions, weight, probability, volume, density and interval."""
+        """Every leaf with its name, conditions, weight, probability, volume, density, interval and, if any, traits."""
         check_is_fitted(self)
         structure, weights = self.structure_, self.density_.weights
         if self.held_out_ is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.density.placed import Placed
-from sparsedensity.domain import Domain
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators.answers import Rows, open_rows, read_rows
+from sparsedensity.estimators.answers import Rows, read_rows
 from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.paths import path_on, score_folds
 from sparsedensity.estimators.progress import telling
-from sparsedensity.ingest import Source
+from sparsedensity.ingest import Source, open_source
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record
 from sparsedensity.table import Floats, Table
@@ -67,7 +66,7 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
         chosen = chosen[unusualness[chosen] >= min(UNUSUAL, unusualness[chosen].max())]
         yield "commonest", tuple(table.codes[order[-1]].tolist())
         yield "tied", _tied(placed.log_densities, table, chosen)
-        yield "records", _records(density, open_rows(model, X), rows, table, chosen)
+        yield "records", _records(density, open_source(X), rows, table, chosen)
         by_size, scores = score_folds(model, rows, cv, say)
         yield "folds", cv or 0
         yield "scores", scores
@@ -92,21 +91,21 @@ def _records(
 ) -> tuple[Record, ...]:
     """Records in words, with why they are as unusual as they are."""
     first = np.array([int(np.argmax((rows.codes == table.codes[i]).all(axis=1))) for i in chosen])
-    explained = explain_codes(density, rows.codes[first], source, rows.numbers[first])
-    records = _in_words(source, density.structure.domain, rows.numbers[first].tolist())
-    return tuple(
-        Record(record, explanation, float(table.weights[i]))
-        for record, explanation, i in zip(records, explained, chosen, strict=True)
-    )
+    domain, numbers = density.structure.domain, rows.numbers[first]
+    known = source.known_to(domain)
+    others = source.without(known.names)
+    explained = explain_codes(density, rows.codes[first], known, numbers)
+    values, identifiers = _in_words(known, domain.names, numbers), _in_words(others, others.names, numbers)
+    return tuple(map(Record, values, explained, table.weights[chosen].tolist(), identifiers))
 
 
-def _in_words(source: Source, domain: Domain, rows: list[int]) -> list[tuple[tuple[str, str], ...]]:
+def _in_words(source: Source, names: Sequence[str], rows: NDArray[np.intp]) -> list[tuple[tuple[str, str], ...]]:
     """Some rows of a table in words: pairs of column and value."""
-    by_column = [
-        [(words.printable(feature.name), words.plain_value(column.value(row))) for row in rows]
-        for feature, column in zip(domain, source, strict=True)
-    ]
-    return [tuple(pairs) for pairs in zip(*by_column, strict=True)]
+    pairs: list[list[tuple[str, str]]] = [[] for _ in rows]
+    for name, column in zip(names, source, strict=True):
+        for record, row in zip(pairs, rows.tolist(), strict=True):
+            record.append((words.printable(name), words.plain_value(column.value(row))))
+    return [tuple(record) for record in pairs]
 
 
 def leaf_values(density: Density, table: Table) -> Floats | None:

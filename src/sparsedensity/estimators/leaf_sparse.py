@@ -17,8 +17,11 @@ class LeafSparseTree(SparseTree):
     ----------
     expected_leaves
         How many leaves you would like to read (lambda). With many rows the data outweigh it: see ``max_leaves``.
-    pseudocount, leaf, profile_pseudocount, profile_probability, prior, max_leaves, search, depth, iterations, \
-    restarts, cooling, time_limit, warm_start_from
+    leaf
+        ``"uniform"``: all records of a leaf are alike. ``"profile"``, for wide tables: a leaf is a kind of record, and
+        its ``traits`` say which columns differ there from the whole table, and how.
+    pseudocount, profile_pseudocount, profile_probability, prior, max_leaves, search, depth, iterations, restarts, \
+cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
     honest, random_state
         As in :class:`HonestEstimator`.
@@ -31,6 +34,9 @@ class LeafSparseTree(SparseTree):
     >>> tree = LeafSparseTree(expected_leaves=8).fit(datasets.load("titanic"))
     >>> tree.n_leaves_, round(tree.log_posterior_, 2)
     (9, -4144.58)
+    >>> kinds = LeafSparseTree(leaf="profile").fit(datasets.load("titanic"))
+    >>> [leaf.name for leaf in kinds.leaves_]
+    ['female, adult', 'not crew, male', 'child', 'crew']
     """
 
     title: ClassVar[str] = "Leaf-sparse density tree"

@@ -112,17 +112,26 @@ class Comparison:
             )
         if self.test.p_value < 0.05:
             return f"Probably the {self.wording.differ} ({p})."
-        return f"No significant difference ({p})."
+        return f"No significant difference between the shares of the leaves ({p})."
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The whole comparison in a few lines."""
         first, second = (words.amount(weight, self.report.weight_name) for weight in (self.fitted, self.rows))
+        unasked = self._unasked
         return (
             ("Tables", f"{self.wording.tables[0]} {first}, {self.wording.tables[1]} {second}"),
             *([] if self.test is None else [("Test", _tested(self.test, outside=self.differences[-1].leaf is None))]),
             ("Jensen-Shannon distance", f"{self.distance:.4f} (0: the same, 1: nothing in common)"),
+            *([("Not compared", f"columns that no leaf asks for: {words.enumerated(unasked)}")] if unasked else []),
         )
+
+    @property
+    def _unasked(self) -> list[str]:
+        """The columns that decide nothing about the leaf of a row, so that a difference in them cannot show."""
+        asked = {condition.feature for leaf in self.report.leaves for condition in leaf.conditions}
+        names = [words.printable(name) for name in self.report.structure.domain.names if name not in asked]
+        return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else names
 
     @property
     def counted(self) -> str:

@@ -18,6 +18,8 @@ class Record:
     explanation: Explanation
     weight: float
     """How much weight rows like this one have."""
+    identifiers: tuple[tuple[str, str], ...] = ()
+    """Columns that the model leaves out because they tell rows apart, with their values."""
 
 
 @dataclass(frozen=True)

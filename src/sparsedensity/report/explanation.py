@@ -16,7 +16,9 @@ MOST_FACTORS = 3
 NOTABLE = 2.0
 """A value is spoken of if it makes a record so many times rarer,"""
 SELDOM = 0.01
-"""or if it has so small a part of the share that values of its column usually have."""
+"""or if so few records have it, among those like it and overall,"""
+TENTH = 0.1
+"""and so small a part of those that usually share a value of its column: of a thousand cities none is rare."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,13 @@ class Change:
 
 
 class Factor(NamedTuple):
-    """One value of a record, and how common it is among the records that share all others."""
+    """One value of a record, and how common it is among the records that share all others.
+
+    >>> print(Factor("garage", "partner", share=0.005, overall=0.36))
+    among records like it, garage partner is rare: 0.5 %, overall 36 %; it makes the record 72 times rarer
+    >>> print(Factor("delay", "59 days", share=0.001, overall=0.001))
+    rare everywhere: delay 59 days, 0.1 % of all records
+    """
 
     column: str
     value: str
@@ -47,28 +55,30 @@ class Factor(NamedTuple):
     """How often records with the same other values have it; if no leaf asks for the column, its share in the leaf."""
     overall: float
     """How often the records of the whole table have it."""
-    usual: float
+    usual: float = 1.0
     """How common values of the column are on average in the whole table: low if it has many."""
-
-    @property
-    def rare(self) -> bool:
-        """Whether it is rarer than overall, or a rare value of its column anyway."""
-        return self.times >= NOTABLE or self.share <= SELDOM * self.usual
 
     @property
     def times(self) -> float:
         """How many times rarer it is here than overall; below 1 if it is more common here."""
         return self.overall / self.share if self.share > 0 else math.inf
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is rare without being rarer here than overall."""
+        return self.times < NOTABLE and max(self.share, self.overall) <= min(SELDOM, TENTH * self.usual)
+
     def __str__(self) -> str:
         if self.share == 0:
             return f"among records like it, {self._what} is not expected; overall {words.about(self.overall)} have it"
-        return f"among records like it, {self._what} is rare: {self._shares}{self._rarer('it makes the record ')}"
+        if self.everywhere:
+            return f"rare everywhere: {self._what}, {words.about(self.overall)} of all records"
+        return f"among records like it, {self._what} is rare: {self._shares}; it makes the record {self._times}"
 
     @property
     def likewise(self) -> str:
-        """The same, after a sentence on another value."""
-        return str(self) if self.share == 0 else f"so is {self._what}: {self._shares}{self._rarer()}"
+        """The same, after a sentence on another value that is rare among records like it."""
+        return str(self) if self.share == 0 or self.everywhere else f"so is {self._what}: {self._shares}; {self._times}"
 
     @property
     def _what(self) -> str:
@@ -76,14 +86,11 @@ class Factor(NamedTuple):
 
     @property
     def _shares(self) -> str:
-        here, overall = words.about(self.share), words.about(self.overall)
-        alike = here == overall and 1 / NOTABLE < self.times < NOTABLE
-        return f"{here}, as overall" if alike else f"{here}, overall {overall}"
+        return f"{words.about(self.share)}, overall {words.about(self.overall)}"
 
-    def _rarer(self, what: str = "") -> str:
-        if self.times < NOTABLE:
-            return ""
-        return f"; {what}{words.sayable(math.log(float(f'{self.times:.2g}')))} times rarer"
+    @property
+    def _times(self) -> str:
+        return f"{words.sayable(math.log(float(f'{self.times:.2g}')))} times rarer"
 
 
 @dataclass(frozen=True)
@@ -141,19 +148,23 @@ class Explanation:
     @property
     def rare(self) -> list[Factor]:
         """The values that make it rare, as far as they are spoken of."""
-        return [factor for factor in self.factors if factor.rare][:MOST_FACTORS]
+        return [one for one in self.factors if one.times >= NOTABLE or one.everywhere][:MOST_FACTORS]
 
     @property
     def remarks(self) -> list[str]:
         """The values that make it rare, the strongest first, and the change that would make it most ordinary."""
-        sentences = [factor.likewise if i else str(factor) for i, factor in enumerate(self.rare)]
+        rare = self.rare
+        sentences = [
+            one.likewise if before and not before.everywhere else str(one)
+            for before, one in zip([None, *rare], rare, strict=False)
+        ]
         return [*sentences, *([] if self.change is None else [str(self.change)])]
 
     @property
     def share(self) -> str:
-        """How much its leaf holds and how dense it is, in words."""
+        """How much its leaf holds, in words; and how dense it is, if that is the same for all its records."""
         share = words.of_all_records(self.observed, self.probability)
-        return f"{share}, density {words.density(self.log_density)}"
+        return share if self.factors else f"{share}, density {words.density(self.log_density)}"
 
     def card(self, values: Sequence[tuple[str, str]], width: int | None = None) -> str:
         """For a terminal: its values, how unusual it is, where the model puts it, what would make it most ordinary."""

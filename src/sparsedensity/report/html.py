@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from heapq import nlargest, nsmallest
@@ -104,7 +105,7 @@ def fill_text(template: str, filters: Mapping[str, Callable[..., object]], **con
     environment.filters |= {"percent": words.percent, "count": words.count, "density": words.density}
     environment.filters |= {"observed": words.observed, "rarity": words.rarity, "finite": _finite, "ratio": _ratio}
     environment.filters |= {"of_all_records": words.of_all_records, "printable": words.printable}
-    environment.filters |= {"about": words.about, "enumerated": words.enumerated, **filters}
+    environment.filters |= {"about": words.about, "enumerated": words.enumerated, "breakable": _breakable, **filters}
     script = "".join(map(_read, SCRIPTS))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.from_string(template).render(
@@ -132,6 +133,15 @@ def _spread(report: Report, leaf: Leaf) -> str:
     counts = all(feature.kind != "continuous" for feature in report.structure.domain)
     size = words.sayable(leaf.log_volume)
     return f"spread over {size} possible records" if counts else f"spread over a volume of {size}"
+
+
+def _breakable(text: str) -> Markup:
+    """A long name that may be broken where its words meet.
+
+    >>> str(_breakable("would_vote<3")), str(_breakable("PaymentMethod"))
+    ('would_<wbr>vote&lt;3', 'Payment<wbr>Method')
+    """
+    return Markup("<wbr>").join(re.split(r"(?<=[_/])|(?<=[a-z])(?=[A-Z])", text))
 
 
 def _finite(score: float) -> str:

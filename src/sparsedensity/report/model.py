@@ -39,7 +39,18 @@ class LeafCondition:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A bin of the model: where it is, how much is in it, and how dense that is."""
+    """A bin of the model: where it is, how much is in it, and how dense that is. With profiles it is a kind of record.
+
+    >>> from sparsedensity import LeafSparseTree, datasets
+    >>> crew = LeafSparseTree(leaf="profile").fit(datasets.load("titanic")).leaves_[3]
+    >>> crew.name, crew.weight
+    ('crew', 885.0)
+    >>> for trait in crew.traits:
+    ...     most = trait.highlight
+    ...     print(f"{trait.name} {most.values}: {most.share:.0%}, overall {most.overall:.0%}")
+    sex male: 97%, overall 79%
+    age adult: 100%, overall 95%
+    """
 
     number: int
     conditions: tuple[LeafCondition, ...]
@@ -58,7 +69,7 @@ class Leaf:
     """What holds beside its conditions: that no rule above it in a list applies."""
     name: str = ""
     """In a few words what tells its records from others: no other leaf of the model has the same name."""
-    traits: tuple[Trait, ...] = ()
+    traits: tuple[Trait, ...] = field(default=(), repr=False)
     """The columns that have a profile of their own in it, strongest first."""
     of: Density | None = field(default=None, repr=False, compare=False)
     """The density that it is a leaf of."""

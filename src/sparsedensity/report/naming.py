@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,10 +158,10 @@ class _Namer:
 
     def name(self, leaf: int, conditions: Conditions, traits: Sequence[Trait]) -> str:
         """The name of a leaf."""
-        parts = [self._condition(leaf, feature, tuple(codes)) for feature, codes in conditions]
-        bound = {feature for feature, _ in conditions}
-        free = [trait for trait in traits if trait.feature not in bound and trait.highlight.share >= MOSTLY]
-        parts += map(self._trait, free[:MOST_TRAITS])
+        mostly = {trait.feature: self._trait(trait) for trait in traits if trait.highlight.share >= MOSTLY}
+        bound = [self._condition(leaf, feature, tuple(codes)) for feature, codes in conditions]
+        parts = [_shorter(part, mostly.pop(f, part)) for part, (f, _) in zip(bound, conditions, strict=True)]
+        parts += islice(mostly.values(), MOST_TRAITS)
         chosen = self._telling(leaf, parts)
         return _joined(part.text for part in sorted(chosen, key=lambda part: part.trait)) or EVERYTHING
 
@@ -206,6 +207,11 @@ class _Namer:
             left, doubt = np.minimum(left, among[best]), doubt & also[best]
             held, blur = min(held, within[best]), blurs[best]
         return _needed([parts[i] for i in chosen], other)
+
+
+def _shorter(condition: _Part, trait: _Part) -> _Part:
+    """A condition, or what most records that meet it have, if that takes fewer words: "mostly water"."""
+    return trait if len(trait.text) < len(condition.text) else condition
 
 
 def _price(part: _Part) -> float:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from sparsedensity.report import words
 
-ONE_LEAF, INDEPENDENT, HISTOGRAM = "One leaf", "Independent columns", "Full histogram"
+ONE_LEAF, INDEPENDENT, HISTOGRAM = "One even leaf", "Independent columns", "Full histogram"
 SAID = {
     INDEPENDENT: ("independent columns", "do", "describe"),
     HISTOGRAM: ("the full histogram", "does", "describes"),
-    ONE_LEAF: ("one leaf", "does", "describes"),
+    ONE_LEAF: ("one even leaf", "does", "describes"),
 }
 EVEN = 0.005
 """Log-likelihoods per row this close are called the same."""
@@ -34,10 +34,10 @@ class Score:
 
 
 def standing(scores: Sequence[Score]) -> str:
-    """How a model, which comes first, stands against one leaf, independent columns and the full histogram.
+    """How a model, which comes first, stands against one even leaf, independent columns and the full histogram.
 
     >>> print(standing([Score("A tree", -2.0, 0.1), Score(ONE_LEAF, -3.0, 0.0), Score(INDEPENDENT, -2.1, 0.1)]))
-    Held out, the model gives new records 1.11 times the density that independent columns do and 2.72 times the density that one leaf does.
+    Held out, the model gives new records 1.11 times the density that independent columns do and 2.72 times the density that one even leaf does.
     >>> print(standing([Score("A tree", -2.0, 0.1), Score(INDEPENDENT, -1.5, 0.1)]))
     Held out, independent columns describe this table better: they give new records 1.65 times the density that the model does. Consider more leaves.
     """  # noqa: E501 sentences are as long as they are

@@ -80,7 +80,7 @@ def _bars(standouts: Sequence[Standout], room: int) -> Iterator[str]:
     ]
     name, value, share, overall = (max(map(len, column)) for column in zip(*rows, strict=True)) if rows else (0,) * 4
     space = room - share - overall - 8
-    name = min(name, max(space - SHORTEST - value, space // 3))
+    name = min(name, max(space - LONGEST - value, space // 3))
     value = min(value, space - SHORTEST - name)
     bar = min(LONGEST, space - name - value)
     for (_, values, here, everywhere), one in zip(rows, standouts, strict=True):

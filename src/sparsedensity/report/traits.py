@@ -22,7 +22,7 @@ LIKELY = 0.5
 
 @dataclass(frozen=True)
 class ValueShare:
-    """How often a value occurs in a leaf, and in the whole table."""
+    """How often the model expects a value in a leaf, and in the whole table."""
 
     code: int
     value: str
@@ -42,7 +42,14 @@ class Highlight:
 
 @dataclass(frozen=True)
 class Trait:
-    """A column that has a profile of its own in a leaf."""
+    """A column that has a profile of its own in a leaf: ``highlight`` is what stands out, ``values`` is all of it.
+
+    >>> from sparsedensity import LeafSparseTree, datasets
+    >>> crew = LeafSparseTree(leaf="profile").fit(datasets.load("titanic")).leaves_[3]
+    >>> sex = crew.traits[0]
+    >>> [(each.value, round(each.share, 2), round(each.overall, 2)) for each in sex.values]
+    [('male', 0.97, 0.79), ('female', 0.03, 0.21)]
+    """
 
     feature: int
     name: str

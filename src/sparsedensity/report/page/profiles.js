@@ -37,19 +37,22 @@ const shareAmong = (codes, i) => {
   return (Math.exp(logOf(codes) - highest) * measureOf(codes, i)) / sum;
 };
 
-// The values that make a record rare: rare among records that share all others, and rarer there than overall or usual.
+const rareHere = ({ share, overall }) => overall >= profiles.notable * share;
+const rareEverywhere = (one) => !rareHere(one) && Math.max(one.share, one.overall) <= Math.min(profiles.seldom, profiles.tenth * one.usual);
+
+// The values that make a record rare: among records that share all others and rarer there than overall, or everywhere.
 const factorsOf = (codes) => codes
   .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i), usual: profiles.usual[i] }))
   .sort((a, b) => a.share ** 2 / a.overall - b.share ** 2 / b.overall)
-  .filter(({ share, overall, usual }) => overall >= profiles.notable * share || share <= profiles.seldom * usual)
+  .filter((one) => rareHere(one) || rareEverywhere(one))
   .slice(0, profiles.factors);
 
-const factorText = ({ feature, code, share, overall }, i) => {
+const factorText = (factor, i, all) => {
+  const { feature, code, share, overall } = factor;
   const value = `${feature.name} ${wordsOf(feature, code)}`;
   if (share === 0) return `Among records like it, ${value} is not expected; overall ${about(overall)} have it.`;
-  const times = overall / share;
-  const alike = about(share) === about(overall) && times > 1 / profiles.notable && times < profiles.notable;
-  const shares = `${about(share)}, ${alike ? "as overall" : `overall ${about(overall)}`}`;
-  const rarer = (what) => (times < profiles.notable ? "" : `; ${what}${sayable(Number(times.toPrecision(2)))} times rarer`);
-  return i ? `So is ${value}: ${shares}${rarer("")}.` : `Among records like it, ${value} is rare: ${shares}${rarer("it makes the record ")}.`;
+  if (rareEverywhere(factor)) return `Rare everywhere: ${value}, ${about(overall)} of all records.`;
+  const shares = `${about(share)}, overall ${about(overall)}`;
+  const times = `${sayable(Number((overall / share).toPrecision(2)))} times rarer`;
+  return i && !rareEverywhere(all[i - 1]) ? `So is ${value}: ${shares}; ${times}.` : `Among records like it, ${value} is rare: ${shares}; it makes the record ${times}.`;
 };
