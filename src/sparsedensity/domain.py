@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["nominal", "ordinal", "continuous"]
 KINDS: tuple[Kind, ...] = ("nominal", "ordinal", "continuous")
+MOST_BITS = 2000
+"""Python may refuse to write a longer whole number out."""
 MAX_VALUES = 65_535
 
 
@@ -84,6 +86,8 @@ class Feature:
                 f"{self.name!r} has {len(self.values):,} distinct values; at most {MAX_VALUES:,} are possible. "
                 "Leave the column out, group its values, or make it continuous if it is a number."
             )
+        if any(isinstance(value, int) and value.bit_length() > MOST_BITS for value in self.values):
+            raise DataError(f"{self.name!r} has a whole number of over 600 digits. Make the column a text.")
         if len(set(map(_identity, self.values))) < len(self.values):
             raise DataError(f"{self.name!r} lists a value twice. Give each value once.")
         if None in self.values[:-1] or any(isinstance(value, float) and math.isnan(value) for value in self.values):

@@ -75,6 +75,11 @@ def test_a_set_that_is_cut_short_says_at_least(people):
     assert not few.agreement.as_dict()["complete"]
 
 
+def test_one_nat_is_one(people):
+    near = LeafSparseTree().fit(people).near_optimal(1.0)
+    assert str(near).startswith("1 tree within 1 nat of the optimum")
+
+
 def test_a_single_leaf_is_everything():
     frame = random_tree(rows=40, sizes=[2, 2], leaves=1).frame
     only = LeafSparseTree(expected_leaves=0.01).fit(frame).near_optimal(0.1)

@@ -47,6 +47,15 @@ def fitted(kind, rows, **more):
     return kind(bins=3, **more).fit(rows)
 
 
+@both
+def test_a_model_is_shown_without_drawing_records(kind, monkeypatch):
+    monkeypatch.setattr("sparsedensity.density.expected_records", None)
+    model = fitted(kind, mixed())
+    assert model.leaves_[0].name in model.to_text(200)
+    with pytest.raises(TypeError):
+        model.leaves_[0].unusualness  # noqa: B018 (which does draw them)
+
+
 def codes_of(model, rows):
     from sparsedensity.estimators.answers import place_rows
 
@@ -237,7 +246,7 @@ def test_an_explanation_tells_every_value_and_the_change_that_helps_most(kind):
                 assert factor.overall == pytest.approx(overall, abs=0.01)
             assert factor.times == pytest.approx(factor.overall / factor.share)
         plain = explained.as_dict()["factors"]
-        assert [set(factor) for factor in plain] == [{"column", "value", "share", "overall", "times"}] * 4
+        assert [set(factor) for factor in plain] == [{"column", "value", "share", "overall", "usual", "times"}] * 4
         if explained.change is not None and explained.change.column == "colour":
             changed = {**row, "colour": explained.change.value}
             assert model.score_samples([changed])[0] == pytest.approx(explained.change.log_density)

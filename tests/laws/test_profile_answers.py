@@ -17,48 +17,13 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse, Profiles, profile_leaf
 from sparsedensity.structures import Tree
 from sparsedensity.table import Table
-from tests import naive
+from tests import naive, naive_profiles
 from tests.laws.test_densities import assert_drawn_from, log_shares
 from tests.strategies import data_in, domains, events_in, flat, positive, rows_of, table_of, trees
 
 SEEDED = 2000
 ERROR = 5 * 0.5 / math.sqrt(SEEDED)
 """Five standard errors of a share that is estimated from so many draws."""
-
-
-def spread(tree, data, s, r):
-    """The density of every point given its leaf, by the formulas of the profile leaf written out."""
-    domain, leaf_of = tree.domain, naive.router(tree)
-    n = math.fsum(weight for _, weight in data)
-    found = dict.fromkeys(naive.points(domain), 1.0)
-    for f, feature in enumerate(domain):
-        whole = math.fsum(feature.measures)
-        held = [math.fsum(w for row, w in data if row[f] == v) for v in range(feature.size)]
-        g = [(held[v] + feature.measures[v] / whole) / (n + 1) for v in range(feature.size)]
-        for leaf in range(naive.n_leaves(tree)):
-            inside = [point for point in found if leaf_of(point) == leaf]
-            allowed = sorted({point[f] for point in inside})
-            b = {v: g[v] / math.fsum(g[u] for u in allowed) for v in allowed}
-            c = {v: math.fsum(w for row, w in data if row[f] == v and leaf_of(row) == leaf) for v in allowed}
-            shares = _shares(b, c, s, r)
-            for point in inside:
-                found[point] *= shares[point[f]] / feature.measures[point[f]]
-    return found
-
-
-def _shares(b, c, s, r):
-    """The share of every allowed value, given its background and its weights."""
-    if len(b) == 1:
-        return dict.fromkeys(b, 1.0)
-    n = math.fsum(c.values())
-    follows = math.fsum(c[v] * math.log(b[v]) for v in b)
-    own = (
-        math.lgamma(s) - math.lgamma(s + n) + math.fsum(math.lgamma(s * b[v] + c[v]) - math.lgamma(s * b[v]) for v in b)
-    )
-    highest = max(follows, own)
-    one, other = (1 - r) * math.exp(follows - highest), r * math.exp(own - highest)
-    o = other / (one + other)
-    return {v: (1 - o) * b[v] + o * (c[v] + s * b[v]) / (n + s) for v in b}
 
 
 @st.composite
@@ -76,8 +41,7 @@ def models(draw, most_features=3):
         masses = naive.empirical_probabilities(tree, rows)
     else:
         masses = (naive.mean_probabilities if leaf_sparse else naive.path_probabilities)(tree, rows, a)
-    leaf_of, inside = naive.router(tree), spread(tree, rows, s, r)
-    return density, {point: masses[leaf_of(point)] * share for point, share in inside.items()}
+    return density, naive_profiles.density_of(tree, rows, masses, naive_profiles.model_of(domain, rows, s, r))
 
 
 def placed(density):
@@ -270,14 +234,13 @@ def test_a_factor_is_the_share_of_a_value_among_the_records_that_share_all_other
     domain = density.structure.domain
     row = data.draw(rows_of(domain))
     mass = {p: d * naive.measure(domain, p) for p, d in expected.items()}
-    (found,) = factors(density, np.array([row], domain.code_type))
-    assert sorted(factor.feature for factor in found) == list(range(len(domain)))
-    for factor in found:
-        alike = [p for p in mass if all(p[f] == row[f] for f in range(len(domain)) if f != factor.feature)]
+    (order,), (shares,), (overall,) = factors(density, density.profiles, np.array([row], domain.code_type))
+    assert sorted(order) == list(range(len(domain)))
+    for feature, share in enumerate(shares):
+        alike = [p for p in mass if all(p[f] == row[f] for f in range(len(domain)) if f != feature)]
         total = math.fsum(mass[p] for p in alike)
-        assert factor.code == row[factor.feature]
         if total:
-            assert factor.share == pytest.approx(mass[row] / total, abs=1e-9)
-        assert 0 <= factor.share <= 1 + 1e-9
-    ranks = [factor.share**2 / factor.overall for factor in found]
+            assert share == pytest.approx(mass[row] / total, abs=1e-9)
+        assert 0 <= share <= 1 + 1e-9
+    ranks = [shares[feature] ** 2 / overall[feature] for feature in order]
     assert ranks == sorted(ranks)

@@ -32,7 +32,7 @@ def report_of(structure, weights, posterior, title="A model"):
     """A report made by hand."""
     density = Density(structure, weights, posterior.log_probabilities(structure, weights))
     leaves = model.leaves_of(density, posterior.intervals(structure, weights))
-    return Report(title, (), leaves, structure)
+    return Report(title, (), leaves, density)
 
 
 def tree_report(tree, weights=None):
@@ -55,7 +55,7 @@ def profile_report(tree, codes, weights=None, pseudocount=2.0, probability=0.5):
     profiles = Profiles.of(leaf, tree, by_value)
     density = Density(tree, held, posterior.log_probabilities(tree, held), profiles)
     found = model.leaves_of(density, posterior.intervals(tree, held))
-    return Report(f"Kinds: {tree.n_leaves}", (), found, tree, profiles=profiles)
+    return Report(f"Kinds: {tree.n_leaves}", (), found, density)
 
 
 def kinds_report():

@@ -186,7 +186,7 @@ def test_a_model_whose_leaves_were_chosen_on_its_rows_has_no_p_value(titanic, pe
     compared = titanic.compare(people.head(900))
     assert compared.p_value is None
     assert compared.verdict == f"No p-value: {CHOSEN}"
-    assert "honest=0.5" in compared.to_text(300)
+    assert "(honest=0.5, or --honest 0.5)" in compared.to_text(300)
     assert "Test" not in dict(compared.facts)
     assert compared.as_dict()["p_value"] is compared.as_dict()["statistic"] is None
     assert "chance is a poor explanation" not in compared.to_html()

@@ -83,3 +83,13 @@ def test_a_leaf_of_few_conditions_goes_by_them():
 
 def test_a_record_outside_the_domain_has_no_kind():
     assert str(explained(leaf=None, unknown=("odor", "fishy"))) == "Row 7: outside the domain, because odor is fishy."
+
+
+def test_a_value_of_a_column_all_of_whose_values_are_rare_is_not_told():
+    assert explained(factors=(Factor("city", "Ulm", 0.004, 0.004, usual=0.006),)).remarks == []
+    assert explained(factors=(Factor("city", "Ulm", 0.0004, 0.0004, usual=0.006),)).remarks != []
+
+
+def test_a_change_that_gives_a_density_says_that_the_record_would_be_possible():
+    change = Change("odor", "foul", -2.0, 0.1, math.inf)
+    assert str(change) == "with odor foul it would be possible, rarer than 10.0 % of expected records"

@@ -204,3 +204,20 @@ def test_names_and_traits_are_in_the_plain_data_and_the_last_sentence_keeps_the_
         for trait in told["traits"]:
             assert sum(value["share"] for value in trait["values"]) == pytest.approx(1)
     assert max(map(len, model_as_text(tree.report(), 60).splitlines())) <= 60
+
+
+def test_evidence_is_per_record_whatever_the_weights():
+    domain = Domain((Feature.nominal("a", "xy"), Feature.nominal("b", "xyz")))
+    tree, rows = Tree.leaf(domain).split(0, 0, [{0}, {1}]), [(0, 0), (1, 2)]
+    light = profile_report(tree, rows, [0.25, 0.75], pseudocount=1e-3, probability=0.9)
+    held = light.profiles
+    traits = [trait for leaf in light.leaves for trait in leaf.traits]
+    assert len(traits) == 2
+    for leaf, trait in zip(light.leaves, traits, strict=True):
+        assert trait.evidence == pytest.approx(held.evidence[leaf.number, 1] / leaf.weight)
+
+
+def test_a_single_leaf_is_like_the_whole_table():
+    domain = Domain((Feature.nominal("a", "xy"), Feature.nominal("b", "xyz")))
+    shown = text.render(profile_report(Tree.leaf(domain), [(0, 0), (1, 2)]), width=80)
+    assert shown.endswith("0   every record (100 %)\n    like the whole table in all columns")

@@ -70,6 +70,9 @@ FRAMES = (
     Bad("no columns in Polars", pl.DataFrame(), ("0 feature(s)", "no columns")),
     Bad("no columns in NumPy", np.empty((3, 0)), ("0 feature(s)", "no columns")),
     Bad("records without columns", [{}, {}], ("0 feature(s)", "no columns")),
+    Bad(
+        "a number too long to write", pd.DataFrame({"a": pd.Categorical([1, 10**5000])}), ("'a'", "600 digits", "text")
+    ),
     Bad("twin columns in pandas", pd.DataFrame([[1, 2]], columns=["age", "age"]), ("'age'", "Rename"), ColumnsError),
     Bad("twin columns in PyArrow", pa.table([[1], [2]], names=["age", "age"]), ("'age'", "Rename"), ColumnsError),
     Bad("twin keys in records", [{1: "a", "1": "b"}], ("'1'", "Rename"), ColumnsError),
@@ -523,3 +526,10 @@ def test_a_greedy_tree_may_be_told_to_stop_at_once(people):
 def test_more_restarts_than_anybody_could_wait_for_are_refused(kind):
     with pytest.raises(ParameterError, match="restarts must be at most 1,000,000, not"):
         kind(restarts=10**12).fit([{"a": "x"}, {"a": "y"}])
+
+
+def test_a_row_with_a_number_too_long_to_write_is_explained():
+    model = GreedyTree().fit(pd.DataFrame({"a": pd.Categorical([1, 2] * 9)}))
+    with pytest.warns(DataWarning, match="'a' has no value a number of the type int"):
+        (explained,) = model.explain(pd.DataFrame({"a": pd.Categorical([10**5000])}))
+    assert str(explained).startswith("Row 0: outside the domain, because a is about 10^5000.")

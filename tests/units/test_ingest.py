@@ -561,3 +561,11 @@ def test_drawn_numbers_stay_in_their_bins(edges, unit, missing):
     for number, value in zip(drawn, (feature.values[code] for code in codes), strict=True):
         assert np.isnan(number) if value is None else value.low <= number <= value.high
         assert value is None or number < value.high or value.low == value.high
+
+
+def test_numbers_from_a_range_without_end_are_drawn_inside_it():
+    feature = Feature.continuous("x", [0.25, 1e300, 1.7e308])
+    codes = np.arange(100) % 2
+    with np.errstate(all="raise"):
+        drawn = decode(Domain((feature,)), codes[:, None], np.random.default_rng(0), "numpy")[:, 0]
+    assert (np.searchsorted(feature.edges, drawn, side="right") - 1 == codes).all()

@@ -89,8 +89,6 @@ class Density:
     @cached_property
     def unusualness(self) -> Floats:
         """For every leaf the share of the mass that is denser; if it has a profile, the mean over its records."""
-        if self.profiles is None:
-            return self.unusualness_of(self.log_densities)
         leaves, masses, logs = self._ranked
         sums = np.bincount(leaves, masses * self.unusualness_of(logs), len(self.weights))
         totals = np.bincount(leaves, masses, len(self.weights))

@@ -16,33 +16,27 @@ if TYPE_CHECKING:
     from sparsedensity.posterior.profiles import Profiles
 
 
-class Factor(NamedTuple):
-    """One value of a row."""
+class Factors(NamedTuple):
+    """The values of some rows: one line per row, over all features."""
 
-    feature: int
-    code: int
-    share: float
+    order: NDArray[np.int64]
+    """The features, those whose values speak most against the row first."""
+    shares: Floats
     """How often records with the same other values have it; if no leaf asks for the column, its share in the leaf."""
-    overall: float
+    overall: Floats
     """How often the records of the whole table have it."""
 
 
-def factors(density: Density, codes: Codes) -> list[tuple[Factor, ...]]:
-    """For every row its values, those that speak most against it first; none if leaves are even.
+def factors(density: Density, profiles: Profiles, codes: Codes) -> Factors:
+    """The values of some rows in leaves with profiles.
 
     A value speaks against its row if it is rare among the records that share all others, and rarer there than overall:
     the order is that of share squared over overall. Of the orders tried, it most often puts a value first that was
     exchanged for that of another row.
     """
-    if density.profiles is None:
-        return [()] * len(codes)
     places = density.structure.domain.starts[:-1] + codes.astype(np.int64)
-    shares, overall = _shares(density, density.profiles, codes, places), density.profiles.leaf.background[places]
-    order = np.argsort(shares**2 / overall, axis=1, kind="stable")
-    return [
-        tuple(Factor(f, int(codes[row, f]), float(shares[row, f]), float(overall[row, f])) for f in first)
-        for row, first in enumerate(order.tolist())
-    ]
+    shares, overall = _shares(density, profiles, codes, places), profiles.leaf.background[places]
+    return Factors(np.argsort(shares**2 / overall, axis=1, kind="stable"), shares, overall)
 
 
 def _shares(density: Density, profiles: Profiles, codes: Codes, places: NDArray[np.int64]) -> Floats:

@@ -26,7 +26,7 @@ from sparsedensity.errors import ParameterError
 from sparsedensity.estimators import answers, paths
 from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
-from sparsedensity.estimators.explaining import explain_rows, named
+from sparsedensity.estimators.explaining import explain
 from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import HeldOut
 from sparsedensity.estimators.parameters import check_word, generator, jobs_of
@@ -45,7 +45,7 @@ from sparsedensity.report.words import counted
 from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
-from sparsedensity.structures import Cells, Structure
+from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
 MOST_SAMPLES = 2**31 - 1
@@ -283,9 +283,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         With profiles it also lists its values, those that speak most against it first (``factors``).
         """
         check_is_fitted(self)
-        source = answers.open_rows(self, X)
-        explained = explain_rows(self.density_, source, answers.encode_rows(self, source), self.unknown == "nearest")
-        return explained if isinstance(self.structure_, Cells) else named(explained, self.leaves_)
+        return explain(self, X)
 
     @_if_it_has_a_path
     def sparsity_path(self, X: Any, cv: int | None = 5, sample_weight: Any = None) -> SparsityPath:
@@ -327,13 +325,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def report(self) -> Report:
         """Plain data about the fitted model, for renderers."""
-        title, found = f"{self.title} with {self.size_in_words()}", self.search_
-        leaves, structure, posterior = self.leaves_, self.structure_, self.posterior_
+        title, seed = f"{self.title} with {self.size_in_words()}", getattr(self, "random_state", None)
         searched = None if self.held_out_ is None else self.held_out_.searched
-        report = report_of(
-            title, leaves, structure, found, weighted=self.weighted_, posterior=posterior, searched=searched
-        )
-        return replace(report, profiles=self.density_.profiles, seed=getattr(self, "random_state", None))
+        told = (self.leaves_, self.density_, self.search_, self.posterior_)
+        return report_of(title, *told, weighted=self.weighted_, searched=searched, seed=seed)
 
     def size_in_words(self) -> str:
         """How much there is to read."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +14,36 @@ from sparsedensity.density import Density
 from sparsedensity.density.changes import best_changes
 from sparsedensity.density.factors import factors
 from sparsedensity.density.placed import Placed
+from sparsedensity.estimators.answers import encode_rows, open_rows
 from sparsedensity.ingest import Encoded, Source
 from sparsedensity.ingest.encode import UNKNOWN, encode_column
 from sparsedensity.report import model, words
 from sparsedensity.report.explanation import Change, Explanation, Factor
-from sparsedensity.report.model import Leaf
+from sparsedensity.structures import Cells
 from sparsedensity.table import Codes
 
+if TYPE_CHECKING:
+    from sparsedensity.estimators.base import DensityEstimator
 
-def explain_rows(density: Density, source: Source, encoded: Encoded, nearest: bool) -> list[Explanation]:
+
+def explain(model: DensityEstimator, X: Any) -> list[Explanation]:
     """An explanation for every row of a table; one outside the domain says which value put it there."""
-    strange = _unknowns(source, density, encoded, nearest)
+    density, source = model.density_, open_rows(model, X)
+    encoded = encode_rows(model, source)
+    strange = _unknowns(source, density, encoded, model.unknown == "nearest")
     inside = np.flatnonzero(~encoded.outside)
-    found = explain_codes(density, encoded.codes[inside], source, inside)
+    names = None if isinstance(density.structure, Cells) else [leaf.name for leaf in model.leaves_]
+    found = explain_codes(density, encoded.codes[inside], source, inside, names)
     explained = dict(zip(inside.tolist(), found, strict=True))
     for row, values in strange.items():
         explained[row] = _outside(density, encoded.codes[row], values, **_called(source, row))
     return [explained[row] for row in range(len(encoded.codes))]
 
 
-def named(explained: list[Explanation], leaves: Sequence[Leaf]) -> list[Explanation]:
-    """Explanations with the names of their leaves."""
-    return [one if one.leaf is None else replace(one, kind=leaves[one.leaf].name) for one in explained]
-
-
-def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[np.int64]) -> list[Explanation]:
-    """An explanation for rows of codes; `rows` says which rows of their table they are."""
+def explain_codes(
+    density: Density, codes: Codes, source: Source, rows: NDArray[np.int64], names: Sequence[str] | None = None
+) -> list[Explanation]:
+    """An explanation for rows of codes; `rows` says which rows of their table they are, `names` what its leaves are."""
     placed = Placed(density, codes, density.leaf_numbers(codes))
     paths = {leaf: model.path_of(density.structure, leaf) for leaf in np.unique(placed.leaves).tolist()}
     shares = density.weights / density.weights.sum()
@@ -57,6 +60,7 @@ def explain_codes(density: Density, codes: Codes, source: Source, rows: NDArray[
             **_called(source, row),
             change=change,
             factors=against,
+            kind=names[leaf] if names else "",
         )
         for row, leaf, log, unusualness, change, against in found
     ]
@@ -67,22 +71,26 @@ def _changes(placed: Placed, features: list[int] | None = None) -> list[Change |
     density, before = placed.density, placed.log_densities
     best = best_changes(density, placed.codes, before, features)
     after = np.array([-np.inf if change is None else change.log_density for change in best])
+    in_words = cache(lambda feature, codes: words.some_values(density.structure.domain[feature], codes))
     found: list[Change | None] = [None] * len(best)
     for row, unusualness in enumerate(density.unusualness_of(after).tolist()):
         if (change := best[row]) is not None:
-            feature = density.structure.domain[change.feature]
-            values, gain = words.some_values(feature, change.codes), float(after[row] - before[row])
-            found[row] = Change(feature.name, values, change.log_density, unusualness, gain)
+            name, values = density.structure.domain.names[change.feature], in_words(change.feature, change.codes)
+            found[row] = Change(name, values, change.log_density, unusualness, float(after[row] - before[row]))
     return found
 
 
 def _factors(placed: Placed) -> list[tuple[Factor, ...]]:
     """For every row its values in words, those that speak most against it first."""
-    domain = placed.density.structure.domain
+    profiles, domain = placed.density.profiles, placed.density.structure.domain
+    if profiles is None:
+        return [()] * len(placed.codes)
     in_words = cache(lambda feature, code: words.some_values(domain[feature], [code]))
+    found, names, usual = factors(placed.density, profiles, placed.codes), domain.names, profiles.usual.tolist()
+    numbers = (each.tolist() for each in (found.order, placed.codes, found.shares, found.overall))
     return [
-        tuple(Factor(domain.names[f], in_words(f, code), share, overall) for f, code, share, overall in each)
-        for each in factors(placed.density, placed.codes)
+        tuple(Factor(names[f], in_words(f, codes[f]), shares[f], overall[f], usual[f]) for f in order)
+        for order, codes, shares, overall in zip(*numbers, strict=True)
     ]
 
 

@@ -19,6 +19,8 @@ Frame = Literal["numpy", "pandas", "polars", "pyarrow"]
 FRAMES: tuple[Frame, ...] = ("numpy", "pandas", "polars", "pyarrow")
 
 MOST_DECIMALS = 15
+LARGEST_WHOLE = 2.0**53
+"""Floats beyond it have no decimals."""
 
 
 def kind_of(X: Any) -> Frame:
@@ -73,9 +75,10 @@ def _rounded(numbers: Floats, low: Floats, high: Floats, decimals: int) -> Float
     """Numbers with so many decimals, each still in its bin; as they are if floats do not have so many."""
     if decimals > MOST_DECIMALS:
         return numbers
-    near = numbers.round(decimals)
+    rounds = (low < high) & (np.abs(numbers) < LARGEST_WHOLE / 10.0**decimals)
+    near = np.where(rounds, numbers, 0.0).round(decimals)
     inside = near + 10.0**-decimals * (1.0 * (near < low) - (near >= high))
-    return np.where(low < high, inside.round(decimals), numbers)
+    return np.where(rounds, inside.round(decimals), numbers)
 
 
 def _decimals(feature: Feature) -> int:

@@ -102,6 +102,12 @@ class Profiles:
         return shares
 
     @cached_property
+    def usual(self) -> Floats:
+        """By feature, how common the values of the table's records are on average: low if all its values are rare."""
+        usual: Floats = np.add.reduceat(self.leaf.background**2, self.domain.starts[:-1])
+        return usual
+
+    @cached_property
     def log_densities(self) -> Floats:
         """The log density of every value in every leaf, given the leaf; minus infinity where it is not allowed."""
         with np.errstate(divide="ignore"):

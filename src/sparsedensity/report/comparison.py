@@ -22,7 +22,7 @@ LOUD = 3.0
 """Standard errors at which a difference has its full colour."""
 CHOSEN = (
     "the leaves were chosen on the rows that the model was fitted to, so chance differences look larger than they are. "
-    "For a test, compare the two tables themselves, or fit the model with honest=0.5."
+    "For a test, compare the two tables themselves, or fit an honest model (honest=0.5, or --honest 0.5)."
 )
 FRACTIONAL = "weights that are not whole numbers do not count rows. Give whole weights for a test."
 NOTHING_INSIDE = "no row of the second table lies inside the domain of the model. Look at its values."

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import TextWrapper
-from typing import Any
+from typing import Any, NamedTuple
 
 from sparsedensity.report import words
 
@@ -16,7 +16,9 @@ MOST_FACTORS = 3
 NOTABLE = 2.0
 """A value is spoken of if it makes a record so many times rarer,"""
 SELDOM = 0.01
-"""or if so few records have it, among those like it and overall."""
+"""or if so few records have it, among those like it and overall,"""
+TENTH = 0.1
+"""and so small a part of those that usually share a value of its column: of a thousand cities none is rare."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,11 @@ class Change:
     def __str__(self) -> str:
         what = f"with {words.printable(self.column)} {self.value}"
         if self.gain == math.inf:
-            return f"{what} it would lie inside the domain, {words.rarity(self.unusualness)}"
+            return f"{what} it would be possible, {words.rarity(self.unusualness)}"
         return f"{what} it would be {words.sayable(self.gain)} times as common"
 
 
-@dataclass(frozen=True)
-class Factor:
+class Factor(NamedTuple):
     """One value of a record, and how common it is among the records that share all others.
 
     >>> print(Factor("garage", "partner", share=0.005, overall=0.36))
@@ -54,6 +55,8 @@ class Factor:
     """How often records with the same other values have it; if no leaf asks for the column, its share in the leaf."""
     overall: float
     """How often the records of the whole table have it."""
+    usual: float = 1.0
+    """How common values of the column are on average in the whole table: low if it has many."""
 
     @property
     def times(self) -> float:
@@ -63,7 +66,7 @@ class Factor:
     @property
     def everywhere(self) -> bool:
         """Whether it is rare without being rarer here than overall."""
-        return self.times < NOTABLE and max(self.share, self.overall) <= SELDOM
+        return self.times < NOTABLE and max(self.share, self.overall) <= min(SELDOM, TENTH * self.usual)
 
     def __str__(self) -> str:
         if self.share == 0:
@@ -183,7 +186,7 @@ class Explanation:
         plain["outside"] = None if unknown is None else {"column": unknown[0], "value": unknown[1]}
         change = plain.pop("change")
         plain["factors"] = [
-            {**vars(factor), "times": factor.times if factor.share else None} for factor in self.factors
+            {**factor._asdict(), "times": factor.times if factor.share else None} for factor in self.factors
         ]
         plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
         return plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +47,13 @@ def _saved(document: dict[str, Any]) -> SavedModel:
     structure = files.structure_from_json(document["structure"], domain)
     weights, logs, intervals = _numbers(document["leaves"], structure.n_leaves)
     search = SimpleNamespace(**files.checked_search(document["search"]))
-    profiles = _profiles(document, structure)
-    leaves = model.leaves_of(Density(structure, weights, logs, profiles), intervals)
+    density = Density(structure, weights, logs, _profiles(document, structure))
+    leaves = model.leaves_of(density, intervals)
     searched = None if document.get("honest") is None else float(document["honest"]["searched"])
-    weighted = document["weighted"]
-    report = model.report_of(document["title"], leaves, structure, search, weighted=weighted, searched=searched)
-    report = replace(report, profiles=profiles, seed=document["parameters"].get("random_state"))
+    weighted, seed = document["weighted"], document["parameters"].get("random_state")
+    report = model.report_of(
+        document["title"], leaves, density, search, weighted=weighted, searched=searched, seed=seed
+    )
     size = structure.n_points if isinstance(structure, Cells) else structure.n_leaves
     return SavedModel(document["model"], search, float(search.log_posterior), size, leaves, lambda: report)
 

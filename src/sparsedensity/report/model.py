@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Bin, Domain, Feature, Value
@@ -65,8 +63,6 @@ class Leaf:
     """Probability over volume, the mean over the leaf (at every point, if it is even); infinite if beyond a float."""
     interval: tuple[float, float] = field(default=(0.0, 1.0))
     """A 95 % interval for the probability, given the structure: credible, or Clopper-Pearson if the model is honest."""
-    unusualness: float = 0.0
-    """The share of the model's mass that is denser than this leaf; if it has a profile, the mean over its records."""
     share: float = 0.0
     """The share of the training rows in it."""
     besides: str = ""
@@ -75,6 +71,13 @@ class Leaf:
     """In a few words what tells its records from others: no other leaf of the model has the same name."""
     traits: tuple[Trait, ...] = field(default=(), repr=False)
     """The columns that have a profile of their own in it, strongest first."""
+    of: Density | None = field(default=None, repr=False, compare=False)
+    """The density that it is a leaf of."""
+
+    @property
+    def unusualness(self) -> float:
+        """The share of the model's mass that is denser than it; if it has a profile, the mean over its records."""
+        return 0.0 if self.of is None else float(self.of.unusualness[self.number])
 
     @property
     def log_density(self) -> float:
@@ -130,16 +133,14 @@ class Report:
     title: str
     facts: tuple[tuple[str, str], ...]
     leaves: tuple[Leaf, ...] = field(repr=False)
-    structure: Structure = field(repr=False)
-    """The tree, rule list or cells."""
+    density: Density = field(repr=False)
+    """The density that the leaves are of."""
     search: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """How the model was found, in words."""
     evidence: Evidence | None = field(default=None, repr=False)
     """What a table says about the model, if one was at hand."""
     weight_name: str = "rows"
     """What the weight of a leaf is called: rows, or weight if the table was weighted."""
-    profiles: Profiles | None = field(default=None, repr=False)
-    """What the leaves hold, if records are not spread evenly over them."""
     seed: object = None
     """What the search was seeded with, if it was."""
 
@@ -148,12 +149,15 @@ class Report:
         """The structure line by line."""
         return lines_of(self.structure)
 
-    @cached_property
-    def density(self) -> Density:
-        """The density that the leaves say."""
-        weights = np.array([leaf.weight for leaf in self.leaves])
-        with np.errstate(divide="ignore"):
-            return Density(self.structure, weights, np.log([leaf.probability for leaf in self.leaves]), self.profiles)
+    @property
+    def structure(self) -> Structure:
+        """The tree, rule list or cells."""
+        return self.density.structure
+
+    @property
+    def profiles(self) -> Profiles | None:
+        """What the leaves hold, if records are not spread evenly over them."""
+        return self.density.profiles
 
     @property
     def features(self) -> Iterator[tuple[str, str, str]]:
@@ -165,19 +169,20 @@ class Report:
 def report_of(
     title: str,
     leaves: tuple[Leaf, ...],
-    structure: Structure,
+    density: Density,
     search: Any,
+    posterior: Any = None,
     *,
     weighted: bool,
-    posterior: Any = None,
     searched: float | None = None,
+    seed: object = None,
 ) -> Report:
     """The report of a fitted or saved model.
 
     `search` is what it says about its search, `searched` the weight of the rows that chose the leaves of an honest one.
     """
-    weight_name = "weight" if weighted else "rows"
-    held = math.fsum(leaf.weight for leaf in leaves)
+    structure, weight_name = density.structure, "weight" if weighted else "rows"
+    held = math.fsum(density.weights)
     rows = words.amount(held + (searched or 0.0), weight_name)
     facts = (
         ("Data", f"{rows}, {words.counted(len(structure.domain), 'column', 'columns')}"),
@@ -186,7 +191,8 @@ def report_of(
         ("Search", search_in_words(search, structure)),
         *calibrated_size(search, structure),
     )
-    return Report(title, facts, leaves, structure, search_facts(search, structure, posterior), weight_name=weight_name)
+    how = search_facts(search, structure, posterior)
+    return Report(title, facts, leaves, density, how, weight_name=weight_name, seed=seed)
 
 
 def _honest(searched: float, held: float, weight_name: str) -> tuple[str, str]:
@@ -210,11 +216,11 @@ def leaves_of(density: Density, intervals: Floats) -> tuple[Leaf, ...]:
             log_volume=float(volumes[i]),
             density=_exp(float(logs[i])),
             interval=(float(intervals[i, 0]), float(intervals[i, 1])),
-            unusualness=float(density.unusualness[i]),
             share=float(shares[i]),
             besides=_besides(structure, i),
             name=names[i],
             traits=traits[i],
+            of=density,
         )
         for i in range(structure.n_leaves)
     )

@@ -76,7 +76,8 @@ class Agreement:
         unit = ("leaf", "leaves") if self.kind == "tree" else ("rule", "rules")
         size = words.counted(few, *unit) if few == many else f"{few:,} to {many:,} {unit[1]}"
         number = words.counted(self.total, self.kind, f"{self.kind}s")
-        return f"{'' if self.complete else 'At least '}{number} within {self.within:g} nats of the optimum, with {size}"
+        near = f"{number} within {words.nats(self.within)} of the optimum, with {size}"
+        return near if self.complete else f"At least {near}"
 
     def _columns_in_words(self) -> Iterator[str]:
         everywhere = [words.printable(name) for name, models in self.columns if models == self.total]

@@ -13,7 +13,7 @@ from sparsedensity import periods
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.report import words
-from sparsedensity.report.explanation import MOST_FACTORS, NOTABLE, SELDOM
+from sparsedensity.report.explanation import MOST_FACTORS, NOTABLE, SELDOM, TENTH
 from sparsedensity.report.kinds import by_difference
 from sparsedensity.report.model import Leaf, Report, allowed_values
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
@@ -83,10 +83,12 @@ def _profiles(density: Density, profiles: Profiles) -> dict[str, Any]:
         "logs": [round(log, 9) if log > -math.inf else None for log in density.log_probabilities.tolist()],
         "inside": [_short(shares) for shares in profiles.inside],
         "overall": _short(profiles.leaf.background),
+        "usual": _short(profiles.usual),
         "measures": None if (measures == 1).all() else measures.tolist(),
         "ranking": _ranking(density),
         "notable": NOTABLE,
         "seldom": SELDOM,
+        "tenth": TENTH,
         "factors": MOST_FACTORS,
     }
 

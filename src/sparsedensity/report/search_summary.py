@@ -68,4 +68,4 @@ def _optimality(search: Any, kind: str) -> str:
     gap = max(0.0, search.upper_bound - search.log_posterior)
     if gap > LOOSE:
         return f"No {kind} can score more than {float(f'{gap:.4g}'):,.0f} higher (a loose bound)."
-    return f"The optimum is at most {gap:.3g} nats higher (proven)."
+    return f"The optimum is at most {words.nats(float(f'{gap:.3g}'))} higher (proven)."

@@ -62,8 +62,9 @@ def kinds(leaves: Sequence[Leaf], room: int) -> list[str]:
     for leaf, some in zip(shown, special, strict=True):
         heading = f"{leaf.number:<{len(INDENT) - 1}} {leaf.name} ({words.observed(leaf.share)})"
         more = sum(len(one.names) for one in some[MOST_TRAITS:])
-        under = [*wrapped(str(leaf), room - len(INDENT)), *islice(bars, min(len(some), MOST_TRAITS))]
-        under += ["like the whole table in all other columns"] if not some else []
+        under = wrapped(str(leaf), room - len(INDENT)) if leaf.conditions else []
+        under += islice(bars, min(len(some), MOST_TRAITS))
+        under += [f"like the whole table in all {'other ' * bool(under)}columns"] if not some else []
         under += [f"and {words.counted(more, 'more column', 'more columns')}"] if more else []
         lines += ["", *wrapped(heading, room), *(INDENT + line for line in under)]
     less = len(leaves) - len(shown)

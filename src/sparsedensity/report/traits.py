@@ -115,9 +115,9 @@ def _trait(domain: Domain, profiles: Profiles, leaf: int, feature: int, labels: 
     excess = inside - profiles.background[leaf, span]
     codes = sorted(np.flatnonzero(profiles.allowed[leaf, span]).tolist(), key=lambda code: -abs(excess[code]))
     values = [ValueShare(c, labels[span.start + c], float(inside[c]), float(overall[c])) for c in codes]
-    evidence = float(profiles.evidence[leaf, feature] / max(profiles.totals[leaf, feature], 1.0))
+    evidence = float(profiles.evidence[leaf, feature] / (profiles.totals[leaf, feature] or 1.0))
     most = _standing_out(domain[feature], sorted(codes), excess)
-    text = words.some_values(domain[feature], most)
+    text = labels[span.start + most[0]] if len(most) == 1 else words.some_values(domain[feature], most)
     highlight = Highlight(tuple(most), text, float(inside[most].sum()), float(overall[most].sum()))
     return Trait(feature, words.printable(domain[feature].name), evidence, tuple(values), highlight)
 

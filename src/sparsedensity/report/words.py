@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Collection, Sequence
 
 from sparsedensity import periods
-from sparsedensity.domain import Bin, Feature, Value
+from sparsedensity.domain import MOST_BITS, Bin, Feature, Value
 
 LARGE_NUMBERS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 LONGEST_LABEL = 60
@@ -69,13 +69,27 @@ def plain_value(value: object, longest: int = LONGEST_LABEL) -> str:
 
     >>> plain_value(None), plain_value(31.5), plain_value(True), plain_value("crew"), plain_value("")
     ('missing', '31.5', 'true', 'crew', '""')
+    >>> plain_value(-(10**5000))
+    'about -10^5000'
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "missing"
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        text = f"about {'-' * (value < 0)}10^{round(value.bit_length() * math.log10(2))}"
+    else:
+        text = number(value) if isinstance(value, float) else str(value)
     return printable(text if text.strip() == text and text else f'"{text}"', longest)
+
+
+def nats(difference: float) -> str:
+    """A difference of log posteriors.
+
+    >>> nats(1.0), nats(2.5)
+    ('1 nat', '2.5 nats')
+    """
+    return f"{difference:g} {'nat' if difference == 1 else 'nats'}"
 
 
 def number(x: float) -> str:
@@ -229,9 +243,11 @@ def printable(text: object, longest: int = LONGEST_LABEL) -> str:
     >>> printable("a\nb\x1b[31m")
     'a\\nb\\x1b[31m'
     """
-    safe = "".join(
-        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in str(text)
-    )
+    safe = str(text)
+    if not safe.isprintable():
+        safe = "".join(
+            c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode("ascii") for c in safe
+        )
     return safe if len(safe) <= longest else f"{safe[: longest - 1]}…"
 
 

@@ -50,7 +50,7 @@ class NearOptimal:
 
     def __str__(self) -> str:
         number = f"{len(self):,}" if self.complete else f"at least {len(self):,}"
-        return f"{number} within {self.within:g} nats of the optimum"
+        return f"{number} within {self.within:g} {'nat' if self.within == 1 else 'nats'} of the optimum"
 
 
 def list_near(proof: Proof, list_within: Callable[[float], list[Near]], within: float, at_most: int) -> NearOptimal:

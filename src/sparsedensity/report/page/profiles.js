@@ -27,20 +27,22 @@ const unusualnessAt = (log) => {
   return denser[low] + ((denser[high] - denser[low]) * (logs[low] - log)) / (logs[low] - logs[high]);
 };
 
-// How often records with the same other values have the value of a column.
+// How often records with the same other values have the value of a column; in the leaf, if none are expected.
 const shareAmong = (codes, i) => {
-  const log = logOf(codes);
   const each = codesOf(data.features[i]).map((code) => codes.map((old, j) => (j === i ? code : old)));
-  const sum = each.reduce((total, changed) => total + Math.exp(logOf(changed) - log) * measureOf(changed, i), 0);
-  return measureOf(codes, i) / sum;
+  const logs = each.map(logOf);
+  const highest = Math.max(...logs);
+  if (highest === -Infinity) return shareIn(profiles.inside[leafOf(codes)], codes, i);
+  const sum = each.reduce((total, changed, n) => total + Math.exp(logs[n] - highest) * measureOf(changed, i), 0);
+  return (Math.exp(logOf(codes) - highest) * measureOf(codes, i)) / sum;
 };
 
 const rareHere = ({ share, overall }) => overall >= profiles.notable * share;
-const rareEverywhere = (one) => !rareHere(one) && Math.max(one.share, one.overall) <= profiles.seldom;
+const rareEverywhere = (one) => !rareHere(one) && Math.max(one.share, one.overall) <= Math.min(profiles.seldom, profiles.tenth * one.usual);
 
 // The values that make a record rare: among records that share all others and rarer there than overall, or everywhere.
 const factorsOf = (codes) => codes
-  .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i) }))
+  .map((code, i) => ({ feature: data.features[i], code, share: shareAmong(codes, i), overall: shareIn(profiles.overall, codes, i), usual: profiles.usual[i] }))
   .sort((a, b) => a.share ** 2 / a.overall - b.share ** 2 / b.overall)
   .filter((one) => rareHere(one) || rareEverywhere(one))
   .slice(0, profiles.factors);
