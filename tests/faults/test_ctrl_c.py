@@ -108,7 +108,7 @@ def test_one_ctrl_c_ends_a_path(wide, small):
 def test_ctrl_c_in_an_evaluation_keeps_finished_folds(wide, tmp_path):
     keep = tmp_path / "folds.jsonl"
     evaluation = Terminal("evaluate", wide, "--search", "anneal", "--cv", 4, "--jobs", 2, "--keep", keep)
-    assert evaluation.wait_for(r"[1-9]\d? of 24 folds").ctrl_c().end() == 130
+    assert evaluation.wait_for(r"[1-9]\d? of 28 folds").ctrl_c().end() == 130
     assert "Traceback" not in evaluation.said
     evaluation.wait_for("go on from there")
     results = [json.loads(line) for line in keep.read_text(encoding="utf-8").splitlines()]
