@@ -14,7 +14,7 @@ from sparsedensity.kernels.belief import NOTHING, Belief, Space, evidence, term
 
 MOST_GROUPS = 12
 """The most groups that a division is looked for with."""
-MOVED, REST = MOST_GROUPS, MOST_GROUPS + 1
+MOVED, REST = np.int64(MOST_GROUPS), np.int64(MOST_GROUPS + 1)
 """Where the weights of what moves and of what it leaves are written, behind those of the groups."""
 WORK_PER_VALUE = 6
 """What a value costs when the term of a child is computed, in nanoseconds."""
