@@ -8,12 +8,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import Engine
+from sparsedensity.engines import Engine, LeafWeights
 from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
 from sparsedensity.scalars import MOST, is_number, is_whole
 from sparsedensity.structures import Structure, Tree
-from sparsedensity.table import Floats
 
 MOST_RESTARTS = 1_000_000
 """More searches side by side would fill the memory before the first step."""
@@ -49,16 +48,12 @@ class Problem(Generic[P_co]):
         counts = self.engine.value_weights()[None]
         return float(posterior.leaf_terms(Tree.leaf(self.domain), np.array([self.engine.n]), counts))
 
-    def count_and_score(self, structure: Structure) -> tuple[float, Floats]:
-        """The log posterior of a structure and the weight in its leaves, counted on all rows."""
+    def count_and_score(self, structure: Structure) -> tuple[float, LeafWeights]:
+        """The log posterior of a structure and what its leaves hold, counted on all rows."""
         posterior: Any = self.posterior
-        if posterior.even:
-            weights = self.engine.leaf_weights(structure)
-            return posterior.log_posterior(structure, weights), weights
-        assert isinstance(structure, Tree)
-        by_value = self.engine.leaf_value_weights(structure)
-        weights = by_value[:, self.domain.span(0)].sum(axis=1)
-        return posterior.log_posterior(structure, weights, by_value), weights
+        counts = LeafWeights.on(self.engine, structure, even=posterior.even)
+        asked = counts[:1] if counts.by_value is None else counts
+        return posterior.log_posterior(structure, *asked), counts
 
 
 AnyProblem = Problem[Any]

@@ -22,6 +22,7 @@ from sparsedensity.density.merging import Averaged
 from sparsedensity.density.points import Points
 from sparsedensity.density.ranking import EQUALLY_DENSE, Ranking
 from sparsedensity.density.records import Records, expected_records
+from sparsedensity.density.within import added_up
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats
 
@@ -73,10 +74,8 @@ class Density:
         """The log density at every row, given its leaf."""
         if self.profiles is None:
             return self.log_densities[leaves]
-        logs: Floats = self.log_probabilities[leaves]
-        for feature, start in enumerate(self.structure.domain.starts[:-1]):
-            logs += self.profiles.log_densities[leaves, start + codes[:, feature].astype(np.int64)]
-        return logs
+        within = added_up(self.profiles.log_densities, self.structure.domain, leaves, codes)
+        return self.log_probabilities[leaves] + within
 
     def unusualness_of(self, logs: Floats) -> Floats:
         """The share of the mass that is denser than each of some log densities (ties apart).
@@ -148,8 +147,7 @@ class Density:
     def _parts(self) -> Boxes | Points:
         match self.structure:
             case Tree() as tree:
-                masks = np.stack([region.mask(tree.domain) for region in tree.regions])
-                boxes = Boxes.of(tree.domain, masks, np.arange(tree.n_leaves))
+                boxes = Boxes.of(tree.domain, tree.masks, np.arange(tree.n_leaves))
                 return boxes if self.profiles is None else replace(boxes, inside=self.profiles.inside)
             case RuleList() as rules:
                 leaf = np.repeat(np.arange(rules.n_leaves), [len(boxes) for boxes in rules.boxes])

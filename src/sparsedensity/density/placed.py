@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.density import Density
+from sparsedensity.density.within import added_up
 from sparsedensity.table import Codes, Floats
 
 
@@ -46,7 +47,4 @@ class Placed:
         totals = weights[:, domain.span(0)].sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(weights / totals)
-        shares = np.zeros(len(self.leaves))
-        for feature, start in enumerate(domain.starts[:-1]):
-            shares += logs[self.leaves, start + self.codes[:, feature]]
-        return np.where(inside, shares, 0.0).round(9)
+        return np.where(inside, added_up(logs, domain, self.leaves, self.codes), 0.0).round(9)

@@ -1,6 +1,6 @@
 """Engines: where the rows are and how to count them. Memory first."""
 
-from sparsedensity.engines.base import Engine, table_or_sample, whole_table
+from sparsedensity.engines.base import Engine, LeafWeights, table_or_sample, whole_table
 from sparsedensity.engines.memory import MemoryEngine
 
-__all__ = ["Engine", "MemoryEngine", "table_or_sample", "whole_table"]
+__all__ = ["Engine", "LeafWeights", "MemoryEngine", "table_or_sample", "whole_table"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,6 +37,22 @@ class Engine(Protocol):
 
     def collapsed(self) -> Table | None:
         """The distinct rows with their weights, if they are few enough to be held in memory."""
+
+
+class LeafWeights(NamedTuple):
+    """What was counted in the leaves of a structure."""
+
+    weights: Floats
+    by_value: Floats | None = None
+    """The weight in every leaf at every value, if leaves have profiles."""
+
+    @classmethod
+    def on(cls, engine: Engine, structure: Structure, *, even: bool) -> LeafWeights:
+        """Count what a posterior asks for; if its leaves are even, no more than their weights."""
+        if even:
+            return cls(engine.leaf_weights(structure))
+        by_value = engine.leaf_value_weights(structure)
+        return cls(by_value[:, structure.domain.span(0)].sum(axis=1), by_value)
 
 
 def whole_table(engine: Engine) -> Table:

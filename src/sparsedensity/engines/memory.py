@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -31,6 +32,10 @@ class MemoryEngine:
 
     def value_weights(self) -> Floats:
         """The weight at every value of every feature."""
+        return self._value_weights
+
+    @cached_property
+    def _value_weights(self) -> Floats:
         weights: Floats = self.leaf_value_weights(Tree.leaf(self.domain))[0]
         return weights
 

@@ -13,7 +13,7 @@ from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.density.importance import expected_losses, losses_on
 from sparsedensity.density.placed import Placed
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import LeafWeights
 from sparsedensity.errors import ColumnsError, DataError, in_short, warn
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.parameters import jobs_of
@@ -69,30 +69,14 @@ class Rows(NamedTuple):
         return np.bincount(leaves, self.weights, model.density_.structure.n_leaves).astype(np.float64)
 
 
-class LeafCounts(NamedTuple):
-    """What was counted in the leaves of a structure."""
-
-    weights: Floats
-    by_value: Floats | None = None
-    """The weight in every leaf at every value, if leaves have profiles."""
-
-    @classmethod
-    def on(cls, engine: MemoryEngine, structure: Structure, posterior: Posterior) -> LeafCounts:
-        """Count what the posterior asks for."""
-        if posterior.even:
-            return cls(engine.leaf_weights(structure))
-        by_value = engine.leaf_value_weights(structure)
-        return cls(by_value[:, structure.domain.span(0)].sum(axis=1), by_value)
-
-
-def adopt(model: DensityEstimator, posterior: Posterior, found: Found, counts: LeafCounts) -> None:
+def adopt(model: DensityEstimator, posterior: Posterior, found: Found, counts: LeafWeights) -> None:
     """Make a model what was found, with what was counted in its leaves."""
     model.__dict__.pop("leaves_", None)
     model.domain_, model.posterior_, model.found_ = found.structure.domain, posterior, found
     model.density_ = density_of(model, found.structure, counts)
 
 
-def density_of(model: DensityEstimator, structure: Structure, counts: LeafCounts) -> Density:
+def density_of(model: DensityEstimator, structure: Structure, counts: LeafWeights) -> Density:
     """The density of a structure with what was counted in its leaves, estimated as a model is told to."""
     weights, posterior = counts.weights, model.posterior_
     if model.density == "empirical":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import LeafWeights, MemoryEngine
 from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators.answers import LeafCounts, adopt, remember_columns
+from sparsedensity.estimators.answers import adopt, remember_columns
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.estimators.progress import watching
 from sparsedensity.ingest import Reading, Source, check_weights, read_tables
@@ -42,4 +42,4 @@ def fit_source(
     small = sum(table.codes.nbytes for table in tables) <= SMALL_TABLE
     model.rows_, model.held_ = (first, *held, None)[:2] if small else (None, None)
     weighing = MemoryEngine(held[0], engine.jobs) if held else engine
-    adopt(model, posterior, found, LeafCounts.on(weighing, found.structure, posterior))
+    adopt(model, posterior, found, LeafWeights.on(weighing, found.structure, even=posterior.even))

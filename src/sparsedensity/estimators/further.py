@@ -6,12 +6,12 @@ import math
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparsedensity.engines import MemoryEngine
-from sparsedensity.estimators.answers import LeafCounts, adopt, density_of, read_rows
+from sparsedensity.engines import LeafWeights, MemoryEngine
+from sparsedensity.estimators.answers import adopt, density_of, read_rows
 from sparsedensity.estimators.baselines import independent_columns, per_row
 from sparsedensity.estimators.folds import count_rows, hold_out
 from sparsedensity.estimators.parameters import jobs_of
-from sparsedensity.estimators.paths import divided
+from sparsedensity.estimators.paths import counted, divided
 from sparsedensity.estimators.progress import telling
 from sparsedensity.search.base import size_of
 
@@ -49,7 +49,7 @@ def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> 
         found = model.learn_beyond(searched, 2 * limit)
         if found is None or found.log_posterior <= model.log_posterior_:
             return None
-        larger = density_of(model, found.structure, LeafCounts.on(weighing, found.structure, model.posterior_))
+        larger = density_of(model, found.structure, counted(model, weighing, found.structure))
         scores = (per_row(density, weighing.table) for density in (model.density_, larger))
         return Further(size_of(found.structure), 2 * limit, *scores)
 
@@ -100,5 +100,5 @@ def _grown_with_profiles(model: DensityEstimator, table: Table) -> DensityEstima
     profiled: DensityEstimator = copy(model).set_params(leaf="profile", search="greedy")
     engine = MemoryEngine(table, jobs_of(model.n_jobs))
     posterior, found = profiled.learn(engine, [])
-    adopt(profiled, posterior, found, LeafCounts.on(engine, found.structure, posterior))
+    adopt(profiled, posterior, found, LeafWeights.on(engine, found.structure, even=posterior.even))
     return profiled

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import LeafWeights, MemoryEngine
 from sparsedensity.errors import DataError
-from sparsedensity.estimators.answers import LeafCounts, Rows, adopt, density_of, read_rows
+from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
 from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
@@ -58,7 +58,7 @@ class LearnedFold:
         return {self.model.title: self.score(), **baselines(self.train, self.test)}
 
     def _held_out(self, structure: Structure) -> float:
-        counts = LeafCounts.on(self.weighing, structure, self.model.posterior_)
+        counts = counted(self.model, self.weighing, structure)
         return per_row(density_of(self.model, structure, counts), self.test)
 
 
@@ -77,7 +77,7 @@ def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, fl
     model.rows_, model.held_ = searched.table, None if weighing is searched else weighing.table
     points = []
     for size, scored in path.items():
-        counts = LeafCounts.on(weighing, scored.structure, model.posterior_)
+        counts = scored.counts if weighing is searched else counted(model, weighing, scored.structure)
         fitted = per_row(density_of(model, scored.structure, counts), weighing.table)
         each = [_at_most(fold, size) for fold in folds]
         held_out = (float(np.mean(each)), standard_error(each)) if each else (None, None)
@@ -103,9 +103,14 @@ def cut(model: E, size: int) -> E:
 def refound(model: E, found: Found) -> E:
     """The same model, had its search found something else."""
     other = copy(model)
-    counts = LeafCounts.on(weighing_rows(model), found.structure, model.posterior_)
+    counts = counted(model, weighing_rows(model), found.structure)
     adopt(other, model.posterior_, found, counts)
     return other
+
+
+def counted(model: DensityEstimator, engine: MemoryEngine, structure: Structure) -> LeafWeights:
+    """What the leaves of a structure hold, as far as the posterior of a fitted model asks for it."""
+    return LeafWeights.on(engine, structure, even=model.posterior_.even)
 
 
 def score_folds(

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines import LeafWeights
 from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
-from sparsedensity.estimators.answers import LeafCounts, adopt
+from sparsedensity.estimators.answers import adopt
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.branch_sparse import BranchSparseTree
 from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut
@@ -131,11 +132,11 @@ def _leaves_to_json(model: DensityEstimator) -> list[dict[str, Any]]:
     ]
 
 
-def _counts_from_json(leaves: list[dict[str, Any]], structure: Structure, posterior: Posterior) -> LeafCounts:
+def _counts_from_json(leaves: list[dict[str, Any]], structure: Structure, posterior: Posterior) -> LeafWeights:
     weights = np.array([leaf["weight"] for leaf in leaves], np.float64)
     if len(weights) != structure.n_leaves or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise DataError("the weights of its leaves do not fit its structure.")
-    return LeafCounts(weights, None if posterior.even else by_value.leaf_values_from_json(leaves, structure))
+    return LeafWeights(weights, None if posterior.even else by_value.leaf_values_from_json(leaves, structure))
 
 
 def _background_to_json(model: DensityEstimator) -> dict[str, Any]:

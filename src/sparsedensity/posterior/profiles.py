@@ -65,9 +65,8 @@ class Profiles:
     @classmethod
     def of(cls, leaf: Profile, tree: Tree, weights: Floats) -> Profiles:
         """The profiles of a tree's leaves, against the background of the rows that give them their weights."""
-        allowed = np.array([region.mask(tree.domain) for region in tree.regions])
         background = background_of(tree.domain, weights.sum(axis=0))
-        return cls(tree.domain, leaf._replace(background=background), allowed, weights)
+        return cls(tree.domain, leaf._replace(background=background), tree.masks, weights)
 
     @cached_property
     def background(self) -> Floats:
@@ -83,7 +82,7 @@ class Profiles:
         own = np.where(self.allowed, log_rising(s * b, c), 0.0)
         follows = xlogy(c, np.where(b > 0, b, 1.0))
         difference: Floats = self._summed(own - follows) - log_rising(np.full(self.totals.shape, s), self.totals)
-        return np.where(self._summed(self.allowed.astype(np.float64)) > 1, difference, 0.0)
+        return np.where(self._free, difference, 0.0)
 
     @cached_property
     def own(self) -> Floats:
@@ -91,8 +90,7 @@ class Profiles:
         r = self.leaf.probability
         if r == 0:
             return np.zeros_like(self.evidence)
-        free = self._summed(self.allowed.astype(np.float64)) > 1
-        return np.where(free, expit(logit(r) + self.evidence), 0.0)
+        return np.where(self._free, expit(logit(r) + self.evidence), 0.0)
 
     @cached_property
     def inside(self) -> Floats:
@@ -118,6 +116,11 @@ class Profiles:
     def totals(self) -> Floats:
         """The weight of every leaf, once for every feature."""
         return self._summed(self.weights)
+
+    @cached_property
+    def _free(self) -> NDArray[np.bool_]:
+        """Whether a leaf allows more than one value of a feature."""
+        return self._summed(self.allowed.astype(np.float64)) > 1
 
     def _summed(self, by_value: NDArray[np.float64]) -> Floats:
         sums: Floats = np.add.reduceat(by_value, self.domain.starts[:-1], axis=1)

@@ -118,8 +118,7 @@ class TreePosterior(ABC):
         if self.even:
             return log_volume_terms(weights, structure.log_volumes)
         assert value_weights is not None
-        allowed = np.array([region.mask(structure.domain) for region in structure.regions])
-        return float(counted_terms(self.leaf, structure.domain, value_weights, allowed).sum())
+        return float(counted_terms(self.leaf, structure.domain, value_weights, structure.masks).sum())
 
     def leaf_evidence(self, weights: Floats) -> Floats:
         """What the weight of every leaf adds beside its leaf term, if only leaves matter."""
@@ -151,9 +150,14 @@ def splits_with_weights(tree: Tree, weights: Floats) -> Iterator[tuple[list[int]
 
 def counted_terms(leaf: Any, domain: Domain, value_weights: Floats, allowed: NDArray[Any]) -> Floats:
     """The terms of several regions by a leaf model that is not even."""
-    out, space = np.empty(len(value_weights)), space_of(domain)
-    counts, data = np.ascontiguousarray(value_weights), kernels.prepare(leaf, space)
-    kernels.terms(data, counts, allowed.astype(np.float64, copy=False), space, out)
+    space = space_of(domain)
+    return prepared_terms(kernels.prepare(leaf, space), space, value_weights, allowed)
+
+
+def prepared_terms(data: Any, space: kernels.Space, value_weights: Floats, allowed: NDArray[Any]) -> Floats:
+    """The same, given the data of the leaf model as its compiled function gets them."""
+    out = np.empty(len(value_weights))
+    kernels.terms(data, np.ascontiguousarray(value_weights), allowed.astype(np.float64, copy=False), space, out)
     return out
 
 

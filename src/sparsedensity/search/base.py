@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from sparsedensity.engines import LeafWeights
 from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.search.interrupts import Quit, asked_to_stop, stopping_on_ctrl_c
 from sparsedensity.structures import RuleList, Structure
-from sparsedensity.table import Floats
 
 
 class State(Protocol):
@@ -129,11 +129,11 @@ class Proof:
 
 
 class Scored(NamedTuple):
-    """A structure with its log posterior and the weight in its leaves."""
+    """A structure with its log posterior and what its leaves hold."""
 
     structure: Structure
     log_posterior: float
-    weights: Floats
+    counts: LeafWeights
 
 
 @dataclass(frozen=True, kw_only=True)

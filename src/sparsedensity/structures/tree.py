@@ -193,6 +193,11 @@ class Tree:
         return tuple(leaf.region for leaf in self.leaves())
 
     @cached_property
+    def masks(self) -> NDArray[np.bool_]:
+        """Which values every leaf allows: one row per leaf, over all values of the domain."""
+        return np.array([region.mask(self.domain) for region in self.regions])
+
+    @cached_property
     def log_volumes(self) -> Floats:
         """The natural log of the volume of every leaf."""
         return np.array([region.log_volume(self.domain) for region in self.regions])

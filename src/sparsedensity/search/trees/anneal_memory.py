@@ -13,7 +13,7 @@ from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import is_even
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Parts
-from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
+from sparsedensity.posterior.trees import belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves
 from sparsedensity.table import Floats, Table
@@ -120,7 +120,8 @@ def open_root(memory: regions.Memory, table: Table, leaf: Any) -> None:
     key = int(np.bitwise_xor.reduce(memory.space.values["key"]))
     root = {"key": key, "origin": -1, "length": n, "best": -1, "weight": table.weights.sum()}
     if not is_even(leaf):
-        root["term"] = counted_terms(leaf, table.domain, memory.counts[:1, :values], memory.allowed[:1])[0]
+        data, counts = memory.belief.leaf, memory.counts[:1, :values]
+        root["term"] = prepared_terms(data, memory.space, counts, memory.allowed[:1])[0]
     for name, value in root.items():
         memory.regions[name][0] = value
     memory.table[(key ^ (key >> 29)) & (memory.table.size - 1)] = 1

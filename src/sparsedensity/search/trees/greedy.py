@@ -10,17 +10,18 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import table_or_sample
+from sparsedensity.engines import Engine, table_or_sample
 from sparsedensity.kernels import belief as beliefs
 from sparsedensity.kernels import count, divisions
 from sparsedensity.kernels.counted_parts import Rows
-from sparsedensity.posterior.trees import TreePosterior, belief_of, space_of
+from sparsedensity.posterior.trees import TreePosterior, belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best, tie_of
 from sparsedensity.search.bounds import may_bind
@@ -61,10 +62,8 @@ class Greedy:
         most = rows_within(problem, MOST_PAIRS)
         table = table_or_sample(problem.engine, min(MOST_ROWS, most), rng)
         growth = Growth.on(problem, on_grid(table if len(table) <= most else problem.engine.sample(most, rng)))
-        rows, everything = (
-            np.arange(len(growth.table), dtype=np.uint32),
-            np.ones(int(problem.domain.starts[-1]), np.uint8),
-        )
+        rows = np.arange(len(growth.table), dtype=np.uint32)
+        everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
         self._add_leaf(growth, OpenLeaf(rows, everything, problem.domain.log_volume))
         growth.log_posterior, growth.finished = growth.score(0.0), not growth.unseen
         return growth
@@ -234,8 +233,8 @@ class Growth:
     n: float
     one_leaf: float
     """The log posterior of a single leaf."""
-    shares: Floats
-    """The share of every value in the whole table."""
+    engine: Engine
+    """Where all rows are, beside those that the tree is grown on."""
     rng: np.random.Generator
     splits: list[Split] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
@@ -259,9 +258,13 @@ class Growth:
         even = beliefs.is_even(problem.posterior.leaf)
         desk = make_desk(int(domain.starts[-1]), max(domain.sizes), even)
         belief = belief_of(problem.posterior, domain, n, 1, 2)
-        one_leaf, shares = problem.score(Tree.leaf(domain)), problem.engine.value_weights() / n
-        rng = np.random.default_rng(0)
-        return cls(domain, problem.posterior, table, belief, space_of(domain), desk, n, one_leaf, shares, rng)
+        one_leaf, rng = problem.score(Tree.leaf(domain)), np.random.default_rng(0)
+        return cls(domain, problem.posterior, table, belief, space_of(domain), desk, n, one_leaf, problem.engine, rng)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of every value in the whole table."""
+        return self.engine.value_weights() / self.n
 
     def score(self, gained: float) -> float:
         """The log posterior of the tree as it is, after splits that gained so much."""
@@ -276,14 +279,8 @@ class Growth:
         weight = float(counts[self.domain.span(0)].sum())
         if beliefs.is_even(self.posterior.leaf):
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
-        term, allowed = np.empty(1), leaf.allowed.astype(np.float64)
-        beliefs.terms(self.belief.leaf, counts[None], allowed[None], self.space, term)
-        rows = Rows(codes, weights, leaf.rows)
-        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term[0]), rows)
-
-    def all_rows(self) -> NDArray[np.uint32]:
-        """The places of all rows, which take 32 bits."""
-        return np.arange(len(self.table), dtype=np.uint32)
+        (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], leaf.allowed[None])
+        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), Rows(codes, weights, leaf.rows))
 
     def features_of(self, leaf: OpenLeaf) -> NDArray[np.int64]:
         """The features to divide a leaf by: all, unless every child is counted and they are very many."""

@@ -19,8 +19,8 @@ import numpy as np
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, whole_table
 from sparsedensity.kernels import exact as kernels
-from sparsedensity.kernels.belief import is_even
-from sparsedensity.posterior.trees import counted_terms
+from sparsedensity.kernels.belief import is_even, prepare
+from sparsedensity.posterior.trees import prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables
 from sparsedensity.search.trees.exact.regions import (
@@ -148,10 +148,11 @@ class ShallowLattice(SplitFeatures):
         if is_even(leaf):
             return -weights * self.log_volumes()
         table, terms = whole_table(problem.engine), []
-        columns = self._columns(table)
+        columns, space = self._columns(table), space_of(self.domain)
+        data = prepare(leaf, space)
         for some in self.sets:
             for counted in self._counted(some, columns, table):
-                terms.append(counted_terms(leaf, self.domain, *counted))
+                terms.append(prepared_terms(data, space, *counted))
                 yield len(counted.weights)
         return np.concatenate(terms)
 
