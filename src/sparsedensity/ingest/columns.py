@@ -39,8 +39,8 @@ class Column:
     """Whether the labels were declared, so that one that never occurs still counts."""
     ordered: bool = False
 
-    def only(self, rows: Rows | None) -> Column:
-        """Some of its rows."""
+    def only(self, rows: Rows | NDArray[np.intp] | None) -> Column:
+        """Some of its rows, by a mark or a number for each."""
         if rows is None:
             return self
         missing = None if self.missing is None else self.missing[rows]
