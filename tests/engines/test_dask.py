@@ -130,15 +130,17 @@ def test_a_table_without_rows_that_count_is_refused(as_lazy):
         opened(as_lazy("dask", gone), Reading(missing="drop"))
 
 
-def test_without_a_cluster_rows_are_encoded_at_every_pass(as_lazy):
+@pytest.mark.parametrize("most_held", [1 << 30, 0])
+def test_without_a_cluster_rows_are_encoded_once_unless_they_are_many(most_held, as_lazy, monkeypatch):
     from dask import config
 
     frame = nasty().select(DOMAIN.names)
     lazy = as_lazy("dask", frame)
+    monkeypatch.setattr("sparsedensity.ingest.dask.MOST_HELD", most_held)
     with config.set(scheduler="threads"):
         ours = opened(lazy)
         assert np.array_equal(ours.leaf_weights(TREE), in_memory(frame).leaf_weights(TREE))
-        assert all(len(block.dask) > 1 for block in ours.blocks)
+    assert all((len(block.dask) == 1) == bool(most_held) for block in ours.blocks)
 
 
 def test_a_worker_that_is_killed_during_a_pass_changes_no_count(dask, as_lazy):
@@ -157,5 +159,5 @@ def test_a_worker_that_is_killed_during_a_pass_changes_no_count(dask, as_lazy):
 
 
 def slowly(part):
-    time.sleep(0.3)
+    time.sleep(0.2)
     return part

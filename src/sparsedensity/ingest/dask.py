@@ -29,19 +29,22 @@ from sparsedensity.table import Floats, Table
 
 DRAWN = 60_000
 """So many rows, of all partitions together, tell the quantiles of the columns."""
+MOST_HELD = 1 << 30
+"""Bytes of codes that are held in memory without a cluster; the workers of a cluster put on disk what is too much."""
 
 
 def open_dask(frame: Any, reading: Reading, weight: str | None, rng: np.random.Generator) -> DaskEngine:
     """What counts the rows of a Dask data frame, given the column that weighs them, if there is one.
 
-    On a cluster the codes stay on the workers, a byte or two per value; else every pass encodes the rows anew.
+    The codes stay on the workers, a byte or two per value; if there are too many, every pass encodes the rows anew.
     """
     parts = frame.to_delayed()
     names = tuple(name for name in frame.columns if name != weight)
     domain, look = _domain(Partitions(names, reading, weight), parts, rng)
     read = delayed(Partitions(names, replace(reading, domain=domain), weight), traverse=False)
     blocks = tuple(delayed(_block)(read, part, number, look.weighing) for number, part in enumerate(parts))
-    return DaskEngine(domain, dask.persist(*blocks) if _on_cluster() else blocks, look.weighing.rows)
+    held = _on_cluster() or look.weighing.rows * len(domain) * domain.code_type.itemsize <= MOST_HELD
+    return DaskEngine(domain, dask.persist(*blocks) if held else blocks, look.weighing.rows)
 
 
 class Look(NamedTuple):
