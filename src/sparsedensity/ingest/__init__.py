@@ -42,6 +42,7 @@ __all__ = [
     "open_source",
     "read_table",
     "read_tables",
+    "rows_to_use",
 ]
 
 
@@ -138,7 +139,9 @@ class _Prepared(NamedTuple):
 
 def _prepare(source: Source, reading: Reading, weights: Floats | None, divide: Divide | None = None) -> _Prepared:
     """The declared or inferred domain and the rows to use. No row is dropped because it lacks an identifier."""
-    keep = _rows_to_use(source, reading, weights)
+    keep = rows_to_use(source, reading, weights)
+    if not keep.any():
+        raise nothing_left()
     parts = None if divide is None else divide(np.where(keep, 1.0 if weights is None else weights, 0.0))
     searched = weights if parts is None else parts[0]
     domain = reading.domain or infer(source, reading.kinds, reading.bins, searched, keep)
@@ -149,7 +152,7 @@ def _prepare(source: Source, reading: Reading, weights: Floats | None, divide: D
     return again._replace(domain=replace(again.domain, left_out=left_out))
 
 
-def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Rows:
+def rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Rows:
     """Rows of weight 0 never count; rows with a missing value are dropped or refused if that was asked for."""
     keep = np.ones(source.n_rows, bool) if weights is None else weights > 0
     if reading.missing == "category" or source.whole is not None:
@@ -163,6 +166,9 @@ def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Ro
                 f"{column.name!r} is missing at row {row}. Fill it in, or use missing='category' or missing='drop'."
             )
         keep = keep & ~column.missing
-    if not keep.any():
-        raise DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")
     return keep
+
+
+def nothing_left() -> DataError:
+    """The error for a table of which no row is left."""
+    return DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")
