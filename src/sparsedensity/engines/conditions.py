@@ -112,11 +112,41 @@ class Columns:
 
         `nearest` puts a number outside the range into the outermost bin.
         """
-        return self._is_one_of(feature, codes, nearest).fill_null(False)
+        return self.is_one_of(feature, codes, nearest).fill_null(False)
+
+    def is_one_of(self, feature: Feature, codes: Collection[int], nearest: bool) -> nw.Expr:
+        """As :meth:`within`, but it may be null instead of false."""
+        known = sorted(code for code in codes if code != feature.missing)
+        tests = self._in_bins(feature, known, nearest) if feature.binned else self._has_label(feature, known)
+        if feature.missing in codes:
+            tests.append(self.missing(feature.name))
+        never = nw.col(feature.name).is_null() & nw.lit(False)  # a column: engines do not add up what is no column
+        return nw.any_horizontal(tests or [never], ignore_nulls=False)
 
     def known(self, feature: Feature, nearest: bool = False) -> nw.Expr:
         """Whether a feature has a row's value; never null."""
         return self.within(feature, range(feature.size), nearest)
+
+    def code(self, feature: Feature) -> nw.Expr:
+        """The code of a row whose value is known, by halving the values."""
+        each = [_Branch(frozenset({code}), nw.lit(code), 1.0, 0) for code in range(feature.size)]
+        return self._choice(feature, each).leaf
+
+    def value(self, name: str) -> nw.Expr:
+        """A column as it is compared: numbers of any width as they would be in memory, moments by their own clock."""
+        column, dtype = nw.col(name), self.schema[name]
+        match self.types[name]:
+            case "text" if dtype != nw.String:
+                return column.cast(nw.String)
+            case "float" if dtype != nw.Float64:
+                return column.cast(nw.Float64)
+            case "moment" if dtype.time_zone is not None:
+                return column.dt.replace_time_zone(None)
+            case "moment" if self.moments_are_text:  # of one form after a cast
+                return column.cast(nw.String).cast(nw.Datetime)
+            case "time":
+                return column.dt.hour()
+        return column
 
     def leaf_number(
         self,
@@ -165,7 +195,7 @@ class Columns:
             return branches[0]
         half = len(branches) // 2
         light, heavy = self._choice(feature, branches[:half]), self._choice(feature, branches[half:])
-        leaf = nw.when(self._is_one_of(feature, light.codes, nearest=True)).then(light.leaf).otherwise(heavy.leaf)
+        leaf = nw.when(self.is_one_of(feature, light.codes, nearest=True)).then(light.leaf).otherwise(heavy.leaf)
         depth = max(light.depth, heavy.depth) + 1
         return _Branch(light.codes | heavy.codes, leaf, light.weight + heavy.weight, depth)
 
@@ -182,19 +212,11 @@ class Columns:
     def _obeys(self, domain: Domain, conditions: Mapping[int, Collection[int]]) -> nw.Expr:
         """Whether the values of a row that is known are all among the codes of their features."""
         asked = {domain[i]: codes for i, codes in conditions.items() if len(codes) < domain.sizes[i]}
-        return _all(self._is_one_of(feature, codes, nearest=True) for feature, codes in asked.items())
-
-    def _is_one_of(self, feature: Feature, codes: Collection[int], nearest: bool) -> nw.Expr:
-        """As :meth:`within`, but it may be null instead of false."""
-        known = sorted(code for code in codes if code != feature.missing)
-        tests = self._in_bins(feature, known, nearest) if feature.binned else self._has_label(feature, known)
-        if feature.missing in codes:
-            tests.append(self.missing(feature.name))
-        return nw.any_horizontal(tests, ignore_nulls=False) if tests else nw.lit(False)
+        return _all(self.is_one_of(feature, codes, nearest=True) for feature, codes in asked.items())
 
     def _has_label(self, feature: Feature, codes: Iterable[int]) -> list[nw.Expr]:
         labels = self._labels_in(feature.name, (feature.values[code] for code in codes))
-        column = self._column(feature.name)
+        column = self.value(feature.name)
         return [] if not labels else [column == labels[0] if len(labels) == 1 else column.is_in(labels)]
 
     def _labels_in(self, name: str, labels: Iterable[Value]) -> list[Any]:
@@ -220,7 +242,7 @@ class Columns:
         return [self._in_range(feature, _range_of(feature, run, nearest)) for run in _runs(codes)]
 
     def _in_range(self, feature: Feature, limits: _Range) -> nw.Expr:
-        column = self._column(feature.name)
+        column = self.value(feature.name)
         tests = [] if limits.low is None else [column >= self._edge(feature, limits.low)]
         if limits.high is not None:
             high = self._edge(feature, limits.high)
@@ -228,22 +250,6 @@ class Columns:
         elif not tests or self.types[feature.name] == "float":  # some engines put NaN above all numbers
             tests.append(~self.missing(feature.name))
         return _all(tests)
-
-    def _column(self, name: str) -> nw.Expr:
-        """A column as it is compared: numbers of any width as they would be in memory, moments by their own clock."""
-        column, dtype = nw.col(name), self.schema[name]
-        match self.types[name]:
-            case "text" if dtype != nw.String:
-                return column.cast(nw.String)
-            case "float" if dtype != nw.Float64:
-                return column.cast(nw.Float64)
-            case "moment" if dtype.time_zone is not None:
-                return column.dt.replace_time_zone(None)
-            case "moment" if self.moments_are_text:  # of one form after a cast
-                return column.cast(nw.String).cast(nw.Datetime)
-            case "time":
-                return column.dt.hour()
-        return column
 
     def _edge(self, feature: Feature, edge: float) -> Any:
         """The edge of a bin as its column is compared with it."""
