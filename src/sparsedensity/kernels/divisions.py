@@ -330,12 +330,11 @@ def _divide_each(belief, space, desk, region, f, rng, found):
                 keep_labels(space, desk, region, (f, b, gain), found)
 
     def counted(belief, space, desk, region, f, rng, found):
-        task, b = Dividing(belief, space, desk, region, f, 0.0), 0
+        task = Dividing(belief, space, desk, region, f, 0.0)
         gain = grown_division(task, (2, min(belief.most_branches, MOST_GROUPS), 0.0), rng)
         if gain > 0.5 * NOTHING:
-            for value in range(space.features[f].start, space.features[f].stop):
-                b = max(b, desk.cells[value].label + 1)
-            if gain > found.gain[b]:
+            b = name_groups(space, desk, region, f, 0)
+            if b > 1 and gain > found.gain[b]:
                 keep_labels(space, desk, region, (f, b, gain), found)
 
     return even if model_of(belief) in EVEN else counted

@@ -31,7 +31,7 @@ from sparsedensity.search.trees.anneal_chain import (
 )
 from sparsedensity.search.trees.anneal_memory import FEW_ROWS, limit_of, on_grid, pairs_per_row, rows_within
 from sparsedensity.search.trees.greedy import Greedy
-from sparsedensity.search.trees.passes import Passes
+from sparsedensity.search.trees.passes import CountedTree, Passes
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.table import Table
 
@@ -102,29 +102,26 @@ class Anneal:
         return state
 
     def step(self, problem: AnyProblem, state: Annealing, rng: np.random.Generator) -> Annealing:
-        """One block of every chain that is not done; when all are, the next stage: in the end, one pass at a time."""
+        """One block of every chain that is not done; when all are, the next stage. On all rows, one pass."""
         if state.passes is not None:
             state.passes.step()
             state.finished = state.passes.finished
-        else:
-            self._search(state)
-            if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
-                self._next_stage(problem, state)
-        state.update()
-        return state
-
-    def _search(self, state: Annealing) -> None:
+            state.update()
+            return state
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
         # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
         compiled = is_compiled(anneal_moves.anneal) and is_compiled(anneal_moves.rebuild)
         each(live, lambda chain: chain.block(share), self.jobs if compiled else 1)
         state.update()
+        if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
+            self._next_stage(problem, state)
+        return state
 
     def best(self, problem: AnyProblem, state: Annealing) -> Best:
         """The best tree of chains, of a short search at each size, or of growing; if only leaves matter, canonical."""
         if state.passes is not None and state.passes.best is not None:
-            return self._refined(problem, state, state.passes, state.passes.best.tree)
+            return self._refined(problem, state, state.passes, state.passes.best)
         leader = state.leader()
         kept = self._archive(problem, state, leader.tree(problem))
         better = max(kept.values(), key=lambda stored: stored.score)
@@ -134,8 +131,7 @@ class Anneal:
         scores = {} if state.is_sample else {leaves: stored.score for leaves, stored in kept.items()}
         if state.grown is not None and (grown := problem.score(state.grown)) > problem.score(tree) + BETTER:
             tree, leads = state.grown, False
-            archive[tree.n_leaves] = tree
-            scores.update({} if state.is_sample else {tree.n_leaves: grown})
+            archive[tree.n_leaves], scores[tree.n_leaves] = tree, grown
         reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
         return Best(
             canonical(tree) if problem.posterior.only_leaves else tree,
@@ -146,19 +142,20 @@ class Anneal:
             restarts=self.restarts,
         )
 
-    def _refined(self, problem: AnyProblem, state: Annealing, passes: Passes, tree: Tree) -> Best:
+    def _refined(self, problem: AnyProblem, state: Annealing, passes: Passes, best: CountedTree) -> Best:
         """The best tree by exact counts.
 
         Of each size the tree that is better on the sample: one that the sample found, or one that the counts tell of,
         whose log posterior is known.
         """
         sampled = Problem(MemoryEngine(state.table), problem.posterior)
-        kept = self._archive(problem, state, tree)
+        kept, tree = self._archive(problem, state, best.tree), best.tree
         counted = {
             size: one
             for size, one in passes.trees(ARCHIVED).items()
             if size <= passes.limit and (size not in kept or sampled.score(one.tree) >= kept[size].score)
         }
+        counted = dict(sorted({**counted, tree.n_leaves: best}.items()))
         found = {size: stored.tree(problem) for size, stored in kept.items()}
         archive = found | {size: one.tree for size, one in counted.items()}
         return Best(
@@ -200,8 +197,9 @@ class Anneal:
         elif state.is_sample:
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             state.keep_only([])
-            trees = [chain.tree(problem) for chain in ranked] + ([] if state.grown is None else [state.grown])
-            state.passes = Passes(problem, state.table, trees)
+            starts = self.starts if state.grown is None else (state.grown,)
+            allowed = [tree for tree in starts if tree.n_leaves <= limit_of(problem)]
+            state.passes = Passes(problem, state.table, [*(chain.tree(problem) for chain in ranked), *allowed])
         else:
             state.finished = True
 

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
+from sparsedensity.search.trees.counted_regions import Key, allowed_in
 from sparsedensity.search.trees.pruning import best_together, share_of
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Division
 from sparsedensity.table import Floats
 
-Key = bytes
-"""A region: for every value 1 if it is allowed, else 0."""
 LEAF: Floats = np.array([-np.inf, 0.0])
 """The table of a region that is not divided."""
 
@@ -131,13 +130,3 @@ class BestTrees:
             shares.append(share_of(table, before, leaves))
             leaves -= shares[-1]
         return [leaves, *reversed(shares)]
-
-
-def allowed_in(region: Key) -> NDArray[np.uint8]:
-    """Which values a region allows."""
-    return np.frombuffer(region, np.uint8)
-
-
-def joined(parts: Sequence[Key]) -> Key:
-    """The region that is divided into these parts."""
-    return bytes(np.bitwise_or.reduce([allowed_in(part) for part in parts]))

@@ -14,7 +14,8 @@ from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.posterior.trees import belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.anneal_memory import make_desk
-from sparsedensity.search.trees.assembly import Key, Known, allowed_in
+from sparsedensity.search.trees.assembly import Known
+from sparsedensity.search.trees.counted_regions import Key, allowed_in
 from sparsedensity.search.trees.screening import telling_features
 from sparsedensity.table import Floats, Table
 

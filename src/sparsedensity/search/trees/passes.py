@@ -11,7 +11,6 @@ or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,8 @@ import numpy as np
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import tie_of
 from sparsedensity.search.trees.anneal_memory import limit_of
-from sparsedensity.search.trees.assembly import Assembly, BestTrees, Key, Known, allowed_in, joined
+from sparsedensity.search.trees.assembly import Assembly, BestTrees, Known
+from sparsedensity.search.trees.counted_regions import CountedRegions, joined, splits_of
 from sparsedensity.search.trees.looks import Looks
 from sparsedensity.search.trees.pruning import size_of_best
 from sparsedensity.structures import Tree
@@ -51,8 +51,7 @@ class Passes:
         used = posterior.by_features(np.arange(len(domain) + 1), len(domain))
         self.by_features: Floats = np.zeros(len(domain) + 1) if used is None else used - used[0]
         self.by_leaves = np.concatenate([[-np.inf], posterior.by_leaves(np.arange(1, self.limit + 2), n)])
-        by_value = None if posterior.even else problem.engine.value_weights()[None]
-        self.one_leaf = posterior.log_posterior(Tree.leaf(domain), np.array([n]), by_value)
+        self.one_leaf = problem.score_of_one_leaf()
 
     @property
     def finished(self) -> bool:
@@ -95,7 +94,7 @@ class Passes:
         """The best tree that can be made of what is known, if it is better than the best that was counted."""
         used = counted.tree.n_features_used
         best = self.known.best(self._fees(counted.tree))
-        leaves = size_of_best(best.sums, self.by_leaves[: self.limit + 1])
+        leaves = size_of_best(best.sums, self.by_leaves[: min(self.limit + 1, len(best.sums))])
         if self._score(best, leaves, used) > counted.log_posterior + tie_of(counted.log_posterior):
             tree = best.tree(leaves)
             if identity(tree) not in self.seen:
@@ -116,54 +115,15 @@ class Passes:
 
     def _learn(self, tree: Tree, by_value: Floats) -> None:
         """Note what the splits of a counted tree gain, and what others of its regions would."""
-        posterior, domain = self.problem.posterior, self.problem.domain
-        counts = dict(zip((bytes(mask) for mask in tree.masks), by_value, strict=True))
-        leaves, splits = set(counts), [*splits_of(tree), *splits_of(tree.merged())]
-        for _, parts in splits:
-            counts[joined(parts)] = np.sum([counts[part] for part in parts], axis=0)
-        allowed, held = np.array([allowed_in(region) for region in counts]), np.array(list(counts.values()))
-        terms = dict(zip(counts, posterior.region_terms(domain, allowed, held).tolist(), strict=True))
-        weights = dict(zip(counts, held[:, domain.span(0)].sum(axis=1).tolist(), strict=True))
+        splits = [*splits_of(tree), *splits_of(tree.merged())]
+        counted = CountedRegions.of(self.problem, tree, by_value, splits)
         for feature, parts in splits:
-            gain = posterior.log_split(np.array([weights[part] for part in parts])) - terms[joined(parts)]
-            gain += sum(terms[part] for part in parts)
-            self.known.add(joined(parts), Known(feature, parts, gain))
+            self.known.add(joined(parts), Known(feature, parts, counted.gain(parts)))
+        leaves = {bytes(mask) for mask in tree.masks}
         above = {joined(parts) for _, parts in splits if leaves.issuperset(parts)}
-        for region in counts if posterior.even else sorted(leaves | above):
-            for division in self.looks.at(region, counts[region]):
+        for region in sorted(counted.held if self.problem.posterior.even else leaves | above):
+            for division in self.looks.at(region, counted.held[region]):
                 self.known.add(region, division)
-
-
-def splits_of(tree: Tree) -> list[tuple[int, tuple[Key, ...]]]:
-    """The feature and the parts of every split, those below first.
-
-    If some children are leaves, they may also be divided after the others.
-    """
-    regions, splits = [b""] * tree.n_nodes, []
-    for node in reversed(range(tree.n_nodes)):
-        feature = int(tree.feature[node])
-        if feature == LEAF:
-            regions[node] = bytes(tree.masks[tree.leaf_number[node]])
-            continue
-        children = list(tree.groups(node))
-        parts = tuple(regions[child] for child in children)
-        splits.append((feature, parts))
-        regions[node] = joined(parts)
-        for siblings in neighbouring_leaves(tree, feature, children):
-            some = tuple(regions[child] for child in siblings)
-            others = tuple(part for part in parts if part not in some)
-            splits += [(feature, some), (feature, (*others, joined(some)))]
-    return splits
-
-
-def neighbouring_leaves(tree: Tree, feature: int, children: list[int]) -> Iterator[list[int]]:
-    """The leaves among the children of a split that could be one leaf together: several, but not all of them."""
-    ordered = tree.domain[feature].ordered
-    line = children if ordered else sorted(children, key=lambda child: int(tree.feature[child]))
-    for is_leaf, siblings in groupby(line, key=lambda child: bool(tree.feature[child] == LEAF)):
-        some = list(siblings)
-        if is_leaf and 2 <= len(some) < len(children):
-            yield some
 
 
 def identity(tree: Tree) -> tuple[bytes, bytes]:
