@@ -3,6 +3,7 @@
     SparseDensityError
     ├── DataError             the table is not what it should be        (a ValueError)
     │   ├── ColumnsError      its columns are not those of the model
+    │   ├── RowError          a row of it cannot be read
     │   └── UnknownValueError it holds a value outside the domain
     ├── ParameterError        a parameter is out of range               (a ValueError)
     ├── ModelFileError        a file is not a model this version reads  (a ValueError)
@@ -46,6 +47,14 @@ class DataError(SparseDensityError, ValueError):
 
 class ColumnsError(DataError):
     """The columns of a table are not those the model was fitted on."""
+
+
+class RowError(DataError):
+    """A row cannot be read."""
+
+    def __init__(self, what: str, row: int, way_out: str) -> None:
+        self.what, self.row, self.way_out = what, row, way_out
+        super().__init__(f"{what} at row {row}. {way_out}")
 
 
 class UnknownValueError(DataError):
@@ -94,6 +103,19 @@ class SearchWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """Compiled code is used but not kept for the next start."""
+
+
+def unsupported(column: str, type_name: str) -> DataError:
+    """The error for a column of a type that is of no use."""
+    return DataError(
+        f"{column!r} is of type {type_name}, which is neither text, a number, true/false, a date nor a category. "
+        "Turn it into one (a duration into a number, say) or leave the column out."
+    )
+
+
+def too_wide(column: str) -> DataError:
+    """The error for whole numbers that fit no usual type."""
+    return DataError(f"{column!r} holds whole numbers beyond 64 bits. Make the column text or float.")
 
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import DataError, in_short
+from sparsedensity.errors import DataError, RowError, in_short, too_wide, unsupported
 from sparsedensity.periods import MIDNIGHT
 from sparsedensity.scalars import is_whole
 
@@ -39,8 +39,8 @@ class Column:
     """Whether the labels were declared, so that one that never occurs still counts."""
     ordered: bool = False
 
-    def only(self, rows: Rows | None) -> Column:
-        """Some of its rows."""
+    def only(self, rows: Rows | NDArray[np.intp] | None) -> Column:
+        """Some of its rows, by a mark or a number for each."""
         if rows is None:
             return self
         missing = None if self.missing is None else self.missing[rows]
@@ -78,9 +78,9 @@ def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Col
         case "O":
             return column_of_objects(name, data.tolist(), counted)
         case "S":
-            raise _unsupported(name, "bytes")
+            raise unsupported(name, "bytes")
         case _:
-            raise _unsupported(name, str(data.dtype))
+            raise unsupported(name, str(data.dtype))
 
 
 def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Column:
@@ -93,7 +93,7 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     if dtype in (nw.Object, nw.Unknown, nw.Time):
         return column_of_objects(name, series.to_list(), counted)
     if dtype in (nw.Date, nw.Datetime):
-        local = series if dtype == nw.Date else series.dt.replace_time_zone(None)
+        local = series.cast(nw.Datetime("ms")) if dtype == nw.Date else series.dt.replace_time_zone(None)
         return _of_moments(name, "date", np.asarray(local.to_numpy()))
     return _of_plain_series(name, series, counted)
 
@@ -102,9 +102,9 @@ def _of_plain_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     """A column of numbers or truth values."""
     dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128):
-        raise _too_wide(name)
+        raise too_wide(name)
     if dtype != nw.Boolean and not dtype.is_numeric():
-        raise _unsupported(name, str(dtype))
+        raise unsupported(name, str(dtype))
     missing = None
     if series.null_count():
         missing = series.is_null().to_numpy()
@@ -121,10 +121,8 @@ def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     infinite = np.flatnonzero(np.isinf(data) if counted is None else np.isinf(data) & counted)
     if len(infinite):
         row = int(infinite[0])
-        raise DataError(
-            f"{name!r} holds infinity ({data[row]}) at row {row}. Replace it with a finite number or with NaN, "
-            "which counts as missing."
-        )
+        way_out = "Replace it with a finite number or with NaN, which counts as missing."
+        raise RowError(f"{name!r} holds infinity ({data[row]})", row, way_out)
     return Column(name, "float", data, _if_any(np.isnan(data)))
 
 
@@ -213,7 +211,7 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
     try:
         return Column(name, "integer", np.array(read(int, 0), np.int64), _if_any(missing))
     except OverflowError:
-        raise _too_wide(name) from None
+        raise too_wide(name) from None
 
 
 def _texts_of(name: str, series: nw.Series[Any]) -> pl.Series:
@@ -267,7 +265,7 @@ def _type_of(name: str, value: Any) -> Type:
             return "time"
         case complex() | np.complexfloating():
             raise complex_error(name, value)
-    raise _unsupported(name, type(value).__name__)
+    raise unsupported(name, type(value).__name__)
 
 
 def label_of(value: Any) -> Label:
@@ -277,19 +275,8 @@ def label_of(value: Any) -> Label:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-def _unsupported(name: str, type_name: str) -> DataError:
-    return DataError(
-        f"{name!r} is of type {type_name}, which is neither text, a number, true/false, a date nor a category. "
-        "Turn it into one (a duration into a number, say) or leave the column out."
-    )
-
-
 def _not_unicode(name: str, error: UnicodeEncodeError) -> DataError:
     return DataError(f"{name!r} holds {in_short(error.object)}, which is not valid Unicode. Replace it.")
-
-
-def _too_wide(name: str) -> DataError:
-    return DataError(f"{name!r} holds whole numbers beyond 64 bits. Make the column text or float.")
 
 
 def complex_error(name: str, value: Any) -> DataError:

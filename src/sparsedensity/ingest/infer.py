@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,56 +27,85 @@ LARGEST_SPAN = 2
 """Whole numbers that are all different count the rows if they span at most so many times as many numbers."""
 
 
+class Told(NamedTuple):
+    """A column as a feature is made of it."""
+
+    column: Column
+    weights: Floats | None
+    is_identifier: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of the columns of a table."""
+
+    names: tuple[str, ...]
+    by_name: Mapping[str, Any]
+    """Kinds, column by column; who is given bins is continuous."""
+    word: str | None
+    """One kind for all columns that it suits."""
+    binned: frozenset[str]
+    """Columns that are given bins and no kind."""
+    bins: Any
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], kinds: Any, bins: Any) -> Asked:
+        """What `kinds` and `bins` ask for."""
+        binned, named = (of if isinstance(of, Mapping) else {} for of in (bins, kinds))
+        for parameter, columns in (("kinds", named), ("bins", binned)):
+            for name in columns:
+                if name not in names:
+                    raise DataError(f"{parameter} names the column {name!r}, which is not in the table.")
+        by_name = {**dict.fromkeys(binned, "continuous"), **named}
+        return cls(
+            names, by_name, kinds if isinstance(kinds, str) else None, frozenset(binned) - frozenset(named), bins
+        )
+
+    def kind(self, column: Column) -> Any:
+        """The kind that is asked of a column, if any; text is not put in an order, nor cut into bins, by one word."""
+        kind = self.by_name.get(column.name)
+        suits = self.word is not None and (self.word == "nominal" or column.labels is None)
+        return self.word if kind is None and suits else kind
+
+    def domain(self, columns: Iterable[Told], rows: int, known: Mapping[str, Feature] | None = None) -> Domain:
+        """One feature per column, without identifiers unless a kind is asked for them or there is nothing else."""
+        found, left_out = dict(known or {}), dict[str, Column]()
+        for column, weights, is_identifier in columns:
+            kind = self.kind(column)
+            if column.labels is not None and column.name in self.binned:
+                raise DataError(f"{column.name!r} cannot be cut into bins, since it does not hold numbers.")
+            if kind is None and len(self.names) > 1 and is_identifier():
+                left_out[column.name] = column
+            else:
+                found[column.name] = feature_of(column, kind, self.bins, weights)
+        for column in left_out.values():
+            _tell_of_identifier(column, rows, alone=not found)
+        features = tuple(found[name] for name in self.names if name in found)
+        for feature in features:
+            if feature.values == (None,):
+                warn(f"{feature.name!r} is missing in every row.")
+        return Domain(features, tuple(left_out))
+
+
 def infer(source: Source, kinds: Any, bins: Any, weights: Floats | None, keep: Rows) -> Domain:
-    """One feature per column, without identifiers unless a kind is asked for them or there is nothing else."""
-    by_name = _asked(source, kinds, bins)
-    word = kinds if isinstance(kinds, str) else None
-    binned = set(bins if isinstance(bins, Mapping) else ()) - set(kinds if isinstance(kinds, Mapping) else ())
+    """The domain of the rows to keep."""
+    asked = Asked.of(source.names, kinds, bins)
     rows = None if keep.all() else keep
     kept = weights if weights is None or rows is None else weights[rows]
-    found, left_out = _levels_of_array(source, by_name, word, keep), dict[str, Column]()
-    for column in source.without(found):
-        some, kind = column.only(rows), by_name.get(column.name)
-        if kind is None and word is not None and _suits(word, column):
-            kind = word
-        if some.labels is not None and column.name in binned:
-            raise DataError(f"{column.name!r} cannot be cut into bins, since it does not hold numbers.")
-        if kind is None and len(source.names) > 1 and _is_identifier(some):
-            left_out[column.name] = some
-        else:
-            found[column.name] = feature_of(some, kind, bins, kept)
-    for column in left_out.values():
-        _tell_of_identifier(column, int(keep.sum()), alone=not found)
-    features = tuple(found[name] for name in source.names if name in found)
-    for feature in features:
-        if feature.values == (None,):
-            warn(f"{feature.name!r} is missing in every row.")
-    return Domain(features, tuple(left_out))
+    known = _levels_of_array(source, asked, keep)
+    columns = (column.only(rows) for column in source.without(known))
+    told = (Told(column, kept, partial(_is_identifier, column)) for column in columns)
+    return asked.domain(told, int(keep.sum()), known)
 
 
-def _asked(source: Source, kinds: Any, bins: Any) -> dict[str, Any]:
-    """The kinds that were asked for, column by column; who is given bins is continuous."""
-    binned, named = (of if isinstance(of, Mapping) else {} for of in (bins, kinds))
-    for parameter, columns in (("kinds", named), ("bins", binned)):
-        for name in columns:
-            if name not in source.names:
-                raise DataError(f"{parameter} names the column {name!r}, which is not in the table.")
-    return {**dict.fromkeys(binned, "continuous"), **named}
-
-
-def _levels_of_array(source: Source, kinds: dict[str, Any], word: str | None, keep: Rows) -> dict[str, Feature]:
+def _levels_of_array(source: Source, asked: Asked, keep: Rows) -> dict[str, Feature]:
     """The features of an array of whole numbers that are but their distinct numbers, in two passes over all of it."""
     distinct = None if source.integers is None else distinct_by_column(source.integers, keep)
     if distinct is None:
         return {}
     both = zip(source.names, distinct, strict=True)
-    features = {name: levels(name, kinds.get(name, word), numbers) for name, numbers in both}
+    features = {name: levels(name, asked.by_name.get(name, asked.word), numbers) for name, numbers in both}
     return {name: feature for name, feature in features.items() if feature is not None}
-
-
-def _suits(kind: str, column: Column) -> bool:
-    """Whether one word for all columns is meant for this one: text is not put in an order, nor cut into bins."""
-    return kind == "nominal" or column.labels is None
 
 
 def _is_identifier(column: Column) -> bool:
