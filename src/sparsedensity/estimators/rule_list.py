@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import Engine, table_or_sample
+from sparsedensity.engines import Engine, table_or_sample, whole_table
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearLists
@@ -35,11 +35,11 @@ from sparsedensity.search.lists.exact_estimate import too_large
 from sparsedensity.search.lists.from_tree import as_rules
 from sparsedensity.structures import RuleList, Structure, Tree
 
-SAMPLED_ROWS = 200_000
-"""Rows to search if the table stays where it is."""
 SEARCHES = ("auto", "anneal", "exact")
 AUTO_SECONDS = 0.5
 """As many prefixes as take about so long are visited by default in the hope of a proof."""
+SAMPLE = 60_000
+"""The rows that are searched if an engine cannot bring all distinct ones home."""
 FEW_PROPOSALS = 2_000
 """Enough for a quick look at what more rules would buy."""
 STARTS = "a fitted tree or rule list, the path of a saved one, or None"
@@ -209,7 +209,7 @@ class SparseRuleList(HonestEstimator):
 
     def _problem(self, engine: Engine) -> tuple[Problem[SparseRules], Antecedents]:
         """The problem and the antecedents, which are mined once for the prior and the search alike."""
-        table = table_or_sample(engine, SAMPLED_ROWS, generator(self.random_state))
+        table = table_or_sample(engine, SAMPLE, generator(self.random_state))
         antecedents = Antecedents(table, self.max_conditions, self.ordinal_conditions, self.min_support)
         most = None if self.max_rules is None else self.max_rules + 1  # the else is a leaf too
         return Problem(engine, self._belief(antecedents.counts), most), antecedents
@@ -246,6 +246,7 @@ class SparseRuleList(HonestEstimator):
 
     def _prove(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
         """The best list, proven; with a time limit, the best list known and the bound that was reached."""
+        whole_table(problem.engine)
         if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
             raise too_large(ahead)
         walked = self._walk(problem, antecedents, watch)

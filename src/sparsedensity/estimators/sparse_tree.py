@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import Engine
+from sparsedensity.engines import Engine, whole_table
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearTrees
@@ -236,6 +236,7 @@ class SparseTree(HonestEstimator):
 
     def _prove(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
         """The best tree, proven; with a time limit, the annealed tree and the bound that was reached."""
+        whole_table(problem.engine)
         if self.time_limit is None:
             return run(Exact(depth=self.depth), problem, watch=watch)
         begin = time.perf_counter()
