@@ -93,7 +93,7 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     if dtype in (nw.Object, nw.Unknown, nw.Time):
         return column_of_objects(name, series.to_list(), counted)
     if dtype in (nw.Date, nw.Datetime):
-        local = series if dtype == nw.Date else series.dt.replace_time_zone(None)
+        local = series.cast(nw.Datetime("ms")) if dtype == nw.Date else series.dt.replace_time_zone(None)
         return _of_moments(name, "date", np.asarray(local.to_numpy()))
     return _of_plain_series(name, series, counted)
 
