@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines.drawing import places
 from sparsedensity.errors import DataError, RowError
 from sparsedensity.ingest import Reading, Source, check_rows_left, encode, open_source, rows_to_use
 from sparsedensity.ingest.batches import batches_of
@@ -129,7 +130,7 @@ def read_lazy(
 
 def _infer(parts: Parts, reading: Reading, rng: np.random.Generator) -> Domain:
     """The domain of the rows to use. No row is dropped because it lacks an identifier."""
-    asked, places = Asked.of(parts.names, reading.kinds, reading.bins), _at_equal_steps(parts.rows, DRAWN, rng)
+    asked, chosen = Asked.of(parts.names, reading.kinds, reading.bins), _at_equal_steps(parts.rows, DRAWN, rng)
     kept, crowded = 0, dict[str, ColumnSummary]()
 
     def in_brief(part: Part) -> dict[str, ColumnSummary]:
@@ -139,8 +140,8 @@ def _infer(parts: Parts, reading: Reading, rng: np.random.Generator) -> Domain:
         kept += int(keep.sum())
         texts = _texts_in_brief(part.batch, keep, asked, crowded) if keep.any() else {}
         crowded.update((name, brief) for name, brief in texts.items() if brief.crowded)
-        drawn, weights = _drawn(part, keep, places)
-        others = summarise(source.without(texts), asked, drawn, weights * (parts.rows / len(places)), keep)
+        drawn, weights = _drawn(part, keep, chosen)
+        others = summarise(source.without(texts), asked, drawn, weights * (parts.rows / len(chosen)), keep)
         return {name: texts[name] if name in texts else others[name] for name in source.names}
 
     summaries = added_up(parts.each(in_brief))
@@ -167,11 +168,11 @@ def _texts_in_brief(
     return {name: replace(brief, rows=len(texts), missing=texts[name].null_count()) for name, brief in found.items()}
 
 
-def _drawn(part: Part, keep: Rows, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
-    """Which of the rows to keep are at some places of the whole table, and what they weigh."""
-    begin, end = np.searchsorted(places, [part.begin, part.begin + len(keep)])
+def _drawn(part: Part, keep: Rows, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
+    """Which of the rows to keep are among some rows of the whole table, and what they weigh."""
+    begin, end = np.searchsorted(chosen, [part.begin, part.begin + len(keep)])
     drawn = np.zeros(len(keep), bool)
-    drawn[places[begin:end] - part.begin] = True
+    drawn[chosen[begin:end] - part.begin] = True
     weights = np.ones(len(keep)) if part.weights is None else part.weights
     return np.flatnonzero(drawn[keep]), weights[drawn & keep]
 
@@ -228,8 +229,7 @@ def _expected_distinct(times: Floats, rows: int) -> float:
 
 def _at_equal_steps(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """The numbers of some rows, at equal steps from a random start; all if they are no more."""
-    size = min(size, rows)
-    return ((np.arange(size) + rng.random()) * (rows / size)).astype(np.intp)
+    return places(float(rows), min(size, rows), rng.random()).astype(np.intp)
 
 
 def _each(frame: pl.LazyFrame, ask: Callable[[pl.DataFrame, int], Answer]) -> Iterator[Answer]:
