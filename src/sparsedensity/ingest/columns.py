@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import DataError, in_short, too_wide, unsupported
+from sparsedensity.errors import DataError, RowError, in_short, too_wide, unsupported
 from sparsedensity.periods import MIDNIGHT
 from sparsedensity.scalars import is_whole
 
@@ -121,10 +121,8 @@ def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     infinite = np.flatnonzero(np.isinf(data) if counted is None else np.isinf(data) & counted)
     if len(infinite):
         row = int(infinite[0])
-        raise DataError(
-            f"{name!r} holds infinity ({data[row]}) at row {row}. Replace it with a finite number or with NaN, "
-            "which counts as missing."
-        )
+        way_out = "Replace it with a finite number or with NaN, which counts as missing."
+        raise RowError(f"{name!r} holds infinity ({data[row]})", row, way_out)
     return Column(name, "float", data, _if_any(np.isnan(data)))
 
 

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain
 from sparsedensity.engines.dask import DaskEngine, reduced
 from sparsedensity.engines.drawing import places, rows_at
-from sparsedensity.errors import DataError
-from sparsedensity.ingest import Reading, check_weights, encode, nothing_left, open_source, rows_to_use
+from sparsedensity.errors import ColumnsError, DataError, UnknownValueError
+from sparsedensity.ingest import Reading, check_rows_left, encode, open_source, rows_to_use
 from sparsedensity.ingest.columns import Rows
 from sparsedensity.ingest.infer import Asked
 from sparsedensity.ingest.sources import Source
 from sparsedensity.ingest.summaries import ColumnSummary, added_up, domain_of, summarise
-from sparsedensity.ingest.weighing import Weighing
+from sparsedensity.ingest.weighing import Weighing, as_floats, weigh
 from sparsedensity.table import Floats, Table
 
 DRAWN = 60_000
@@ -84,16 +84,10 @@ class Partitions:
 
     def open(self, part: Any) -> tuple[Source, Floats, Rows]:
         """The columns of a partition, the weights of its rows, and which of them count."""
-        weights = np.ones(len(part)) if self.weight is None else self._weights(nw.from_native(part)[self.weight])
+        weights = np.ones(len(part)) if self.weight is None else _weights(part, self.weight)
         source = open_source(part[list(self.names)]).counting(None if self.weight is None else weights > 0)
         source = source if self.reading.domain is None else source.known_to(self.reading.domain)
         return source, weights, rows_to_use(source, self.reading, weights)
-
-    def _weights(self, given: nw.Series[Any]) -> Floats:
-        """Weights of a partition, which may all be 0."""
-        weights = given.to_numpy()
-        checked = check_weights(weights, len(weights), str(self.weight)) if weights.any() else None
-        return np.zeros(len(weights)) if checked is None else checked
 
 
 def _domain(partitions: Partitions, parts: Sequence[Delayed], rng: np.random.Generator) -> tuple[Domain, Look]:
@@ -104,8 +98,7 @@ def _domain(partitions: Partitions, parts: Sequence[Delayed], rng: np.random.Gen
         delayed(_look)(sent, part, i, some, start) for i, (part, start) in enumerate(zip(parts, starts, strict=True))
     ]
     look: Look = reduced(Look.together, looks)
-    if not look.weighing.rows:
-        raise _nothing(partitions, look)
+    _check_rows(partitions, look)
     if partitions.reading.domain is not None:
         return partitions.reading.domain, look
     assert look.columns is not None
@@ -114,6 +107,13 @@ def _domain(partitions: Partitions, parts: Sequence[Delayed], rng: np.random.Gen
         return domain, look
     again, look = _domain(partitions.without(domain.left_out), parts, rng)
     return replace(again, left_out=(*domain.left_out, *again.left_out)), look
+
+
+def _weights(part: Any, name: str) -> Floats:
+    """The weights of a partition."""
+    weights = as_floats(nw.from_native(part)[name].to_numpy(), name)
+    weigh(weights, name)
+    return weights
 
 
 def _look(partitions: Partitions, part: Any, number: int, some: int, start: float) -> Look:
@@ -151,13 +151,13 @@ def _block(partitions: Partitions, part: Any, number: int, weighing: Weighing) -
     return Table.of(domain, encoded.codes[keep], weighing.on_grid(weights[keep]) * weighing.step)
 
 
-def _nothing(partitions: Partitions, look: Look) -> DataError:
-    """The error for a table of which no row counts."""
-    if look.dropped:
-        return nothing_left()
+def _check_rows(partitions: Partitions, look: Look) -> None:
+    """Refuse a table of which no row counts, or whose weights cannot be added up."""
+    check_rows_left(look.weighing.rows + (not look.dropped))
     if partitions.weight is not None:
-        return DataError(f"{partitions.weight} is zero in every row. Give at least one row a positive weight.")
-    return DataError("The table has no rows.")
+        look.weighing.check(partitions.weight)
+    elif not look.weighing.rows:
+        raise DataError("The table has no rows.")
 
 
 @contextmanager
@@ -165,9 +165,9 @@ def _naming(number: int) -> Iterator[None]:
     """Name the partition in which something is wrong: a row is counted from its beginning."""
     try:
         yield
+    except (ColumnsError, UnknownValueError):
+        raise
     except DataError as error:
-        if type(error) is not DataError:
-            raise
         raise DataError(f"Partition {number}: {error}") from None
 
 

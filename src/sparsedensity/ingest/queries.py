@@ -20,7 +20,7 @@ from sparsedensity.engines.conditions import Columns
 from sparsedensity.engines.query import MOST_SUMS, QueryEngine, on_grid
 from sparsedensity.engines.samplers import some_rows
 from sparsedensity.errors import ColumnsError, DataError
-from sparsedensity.ingest import LEAST_WEIGHT, Reading
+from sparsedensity.ingest import Reading
 from sparsedensity.ingest.columns import column_of_series
 from sparsedensity.ingest.encode import encode, of_other_type, other_type, unknown_value
 from sparsedensity.ingest.infer import Asked
@@ -253,7 +253,7 @@ def _weigh_column(frame: Lazy, weight: str) -> Weighing:
     if weight not in schema:
         raise DataError(f"There is no column {weight!r} to weigh rows by. Columns: {', '.join(map(repr, schema))}.")
     if not schema[weight].is_numeric():
-        raise DataError(f"The weights {weight!r} are of type {schema[weight]}. They must be real numbers.")
+        raise DataError(f"{weight!r} is of type {schema[weight]}. Weights must be real numbers.")
     missing = Columns.of(frame.select(weight)).missing(weight)
     number = nw.when(~missing).then(nw.col(weight).cast(nw.Float64))
     found = frame.select(
@@ -269,21 +269,15 @@ def _weigh_column(frame: Lazy, weight: str) -> Weighing:
 
 
 def _checked(weight: str, found: Mapping[str, Any]) -> Weighing:
-    """The weights as they were found; as for weights in memory, they must be finite, and not all zero."""
+    """The weights as they were found, which must be finite and not negative."""
+    rule = "Weights must be finite and not negative."
     if not found["rows"]:
         return Weighing()
-    rule = "Weights must be finite and not negative."
     if found["missing"]:
-        raise DataError(f"The weights {weight!r} are missing in {found['missing']:,} of {found['rows']:,} rows. {rule}")
+        raise DataError(f"{weight!r} is missing in {found['missing']:,} of {found['rows']:,} rows. {rule}")
     for extreme in (found["low"], found["high"]):
         if extreme < 0 or math.isinf(extreme):
-            raise DataError(f"The weights {weight!r} hold {extreme}. {rule}")
-    largest, rows = float(found["high"]), int(found["positive"])
-    if not rows:
-        raise DataError(f"The weights {weight!r} are zero in every row. Give at least one row a positive weight.")
-    if found["total"] < LEAST_WEIGHT:
-        ways = "Multiply all weights by a constant."
-        raise DataError(f"The weights {weight!r} are {largest} at most, too small to count. {ways}")
-    if largest > np.finfo(np.float64).max / found["rows"]:
-        raise DataError(f"The weights {weight!r} hold {largest}, too large to add up. Divide all by a constant.")
-    return Weighing(rows, float(found["total"]), largest, not found["broken"])
+            raise DataError(f"{weight!r} is {extreme} in some row. {rule}")
+    weighing = Weighing(int(found["positive"]), float(found["total"]), float(found["high"]), not found["broken"])
+    weighing.check(repr(weight))
+    return weighing
