@@ -21,7 +21,6 @@ from tests.laws.test_summaries import tables
 from tests.strategies import data_in, domains, rule_lists, trees
 
 many = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-few = settings(many, max_examples=5)
 TREE = Tree.leaf(DOMAIN)
 for split in [
     (0, [{0, 2, 6}, {1, 3, 4, 5}]),
@@ -181,21 +180,21 @@ def test_quantiles_are_those_of_the_rows_that_were_drawn(duckdb):
     assert edges == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.02)
 
 
-UNWEIGHTED = [
-    ("null::double", "missing in 2 of 2 rows"),
-    ("-1.0", "hold -1.0"),
-    ("'inf'::double", "hold inf"),
-    ("0", "zero in every"),
-]
-
-
 @pytest.mark.parametrize(
     ("weight", "message"),
-    [*UNWEIGHTED, ("'nan'::double", "missing in 2"), ("'x'", "type String"), ("1e-310", "too small")],
+    [
+        ("null::double", "missing in 2 of 2 rows"),
+        ("'nan'::double", "missing in 2 of 2 rows"),
+        ("-1.0", "is -1.0"),
+        ("'inf'::double", "is inf"),
+        ("0", "is zero in every row"),
+        ("1e-310", "too small to count"),
+        ("'x'", "of type String"),
+    ],
 )
 def test_weights_that_are_none_are_named(duckdb, weight, message):
     lazy = duckdb.sql(f"select 'a' as x, {weight} as w from range(2)")
-    with pytest.raises(DataError, match=f"The weights 'w' .*{message}"):
+    with pytest.raises(DataError, match=f"'w' .*{message}"):
         opened(lazy, weight="w")
 
 
