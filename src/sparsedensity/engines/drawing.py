@@ -24,6 +24,9 @@ def rows_at(places: Floats, weights: Floats, before: float = 0.0) -> tuple[NDArr
     >>> rows_at(np.array([1.0, 5.0, 9.0]), np.array([4.0, 0.0, 8.0]))
     (array([0, 2]), array([1., 2.]))
     """
-    ends = before + np.cumsum(weights)
-    rows, times = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
+    if weights.strides == (0,):  # all are one number, stored but once
+        at = ((places - before) / weights[0]).astype(np.intp)
+    else:
+        at = np.searchsorted(before + np.cumsum(weights), places, side="right")
+    rows, times = np.unique(np.minimum(at, len(weights) - 1), return_counts=True)  # sums are rounded
     return rows, times.astype(np.float64)
