@@ -66,7 +66,7 @@ def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Serie
         what, read = "true or false", column.str.to_lowercase().replace_strict(TRUTH, default=None)
     else:
         what, column = "a number", column.str.strip_chars()
-        column = with_points(column) if decimal_comma else column
+        column = pl.select(with_points(pl.lit(column))).to_series() if decimal_comma else column
         read = column.cast(pl.Int64, strict=False)
         if read.null_count() > column.null_count():
             read = column.cast(pl.Float64, strict=False)

@@ -1,0 +1,83 @@
+"""Any table part by part, whatever engine holds it: each part is a Polars frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from sparsedensity.extras import need
+
+ROWS = 1 << 17
+"""Rows of a part."""
+
+
+def parts_of(table: Any, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """The rows of a table in parts, in the order of the engine; a frame in memory is one part."""
+    if isinstance(table, pl.DataFrame):
+        yield table
+        return
+    if isinstance(table, pl.LazyFrame):
+        yield from table.collect_batches(chunk_size=rows)
+        return
+    for batch in READERS[_library(table)](table, rows):
+        part = pl.from_arrow(batch)
+        assert isinstance(part, pl.DataFrame)
+        yield part
+
+
+def is_lazy(table: Any) -> bool:
+    """Whether the rows of a table are elsewhere until they are asked for."""
+    return not isinstance(table, pl.DataFrame)
+
+
+def count_rows(table: Any) -> int:
+    """How many rows a table has."""
+    return int(nw.from_native(table).lazy().select(nw.len()).collect().item())
+
+
+def first_rows(table: Any, rows: int) -> pl.DataFrame:
+    """The first rows of a table."""
+    found: pl.DataFrame = nw.from_native(table).lazy().head(rows).collect("polars").to_native()
+    return found
+
+
+def _library(table: Any) -> str:
+    return type(table).__module__.partition(".")[0].lstrip("_")
+
+
+def _of_duckdb(table: Any, rows: int) -> Iterable[Any]:
+    need("pyarrow", "rows from DuckDB")
+    read = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_arrow_reader  # before 1.4
+    batches: Iterable[Any] = read(rows)
+    return batches
+
+
+def _of_ibis(table: Any, rows: int) -> Iterable[Any]:
+    need("pyarrow", "rows from Ibis")
+    batches: Iterable[Any] = table.to_pyarrow_batches(chunk_size=rows)
+    return batches
+
+
+def _of_spark(table: Any, _rows: int) -> Iterator[Any]:
+    """Batches as Spark has them, each packed into one value, so that they come one by one and not as rows."""
+    arrow = need("pyarrow", "rows from Spark")
+
+    def packed(batches: Iterable[Any]) -> Iterator[Any]:  # sent to the workers, so all that it needs is in it
+        for batch in batches:
+            sink = arrow.BufferOutputStream()
+            with arrow.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield arrow.record_batch([arrow.array([sink.getvalue().to_pybytes()], arrow.binary())], names=["part"])
+
+    for row in table.mapInArrow(packed, "part binary").toLocalIterator(prefetchPartitions=True):
+        yield from arrow.ipc.open_stream(bytes(row["part"]))
+
+
+READERS: dict[str, Callable[[Any, int], Iterable[Any]]] = {
+    "duckdb": _of_duckdb,
+    "ibis": _of_ibis,
+    "pyspark": _of_spark,
+}
