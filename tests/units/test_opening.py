@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from sparsedensity.domain import Domain, Feature
-from sparsedensity.errors import ColumnsError, DataError, MissingExtraError
+from sparsedensity.errors import ColumnsError, DataError, MissingExtraError, without_secrets
 from sparsedensity.ingest import files, tables
-from sparsedensity.ingest.databases import address_of, without_secret
+from sparsedensity.ingest.databases import address_of
 from sparsedensity.ingest.files import read_file
 from sparsedensity.ingest.opening import open_table
 from sparsedensity.ingest.scans import scan_csv
@@ -163,7 +163,7 @@ def test_other_columns_and_types_are_named_with_their_file(engine):
         ColumnsError, match=r"^The column 'b' holds Int64 in b\.parquet, but String in the files before"
     ):
         open_table(["a.parquet", "b.parquet"], engine=engine)
-    with pytest.raises(ColumnsError, match=r"c\.parquet has other columns than a\.parquet: only a\.parquet has 'b'"):
+    with pytest.raises(ColumnsError, match=r"c\.parquet has other columns than a\.parquet: it has no column 'b'"):
         open_table(["a.parquet", "c.parquet"], engine=engine)
 
 
@@ -257,7 +257,7 @@ def test_a_database_that_cannot_be_used_is_refused_in_a_sentence(name, engine, s
 def test_a_url_keeps_what_it_says_beside_the_table():
     address = address_of("postgres://me:pw@host/shop?sslmode=require&table=public.orders")
     assert (address.table, address.url) == ("public.orders", "postgres://me:pw@host/shop?sslmode=require")
-    assert without_secret("a postgres://me@host/x b") == "a postgres://me@host/x b"
+    assert without_secrets("a postgres://me@host/x b") == "a postgres://me@host/x b"
     assert address_of("a.csv") is None
 
 

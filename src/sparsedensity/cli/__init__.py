@@ -17,7 +17,7 @@ import typer
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.cli.data import note
 from sparsedensity.cli.options import flag, parameters
-from sparsedensity.errors import SparseDensityError
+from sparsedensity.errors import SparseDensityError, without_secrets
 from sparsedensity.version import COMMAND, __version__
 
 app = typer.Typer(
@@ -59,7 +59,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     warnings.showwarning = _show_warning
-    typed = COMMAND.set(shlex.join(["sparsedensity", *sys.argv[1:]]))
+    typed = COMMAND.set(without_secrets(shlex.join(["sparsedensity", *sys.argv[1:]])))
     try:
         app()
     except SparseDensityError as error:

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from sparsedensity.errors import DataError
+from sparsedensity.errors import DataError, without_secrets
 from sparsedensity.extras import need
 from sparsedensity.ingest.files import no_file
 
 FILE = re.compile(r"(?P<file>[^?]+\.(duckdb|ddb|db|sqlite|sqlite3))(\?(?P<query>.*))?", re.IGNORECASE)
 URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://(?P<place>[^?]*)(\?(?P<query>.*))?", re.IGNORECASE)
-SECRET = re.compile(r"(://[^/@?\s:]*):[^/@?\s]*@")
-"""A password in a URL."""
 SQLITE = b"SQLite format 3"
 FOR_DUCKDB = "reading DuckDB files"
 
@@ -33,7 +31,7 @@ class Address(NamedTuple):
     @property
     def name(self) -> str:
         """The database, as a sentence calls it."""
-        return self.place if self.scheme in ("duckdb", "sqlite") else without_secret(self.url)
+        return self.place if self.scheme in ("duckdb", "sqlite") else without_secrets(self.url)
 
     @property
     def url(self) -> str:
@@ -66,15 +64,6 @@ def open_database(address: Address) -> Any:
     return _duckdb_table(address) if address.scheme == "duckdb" else _ibis_table(address)
 
 
-def without_secret(text: str) -> str:
-    """A text without the password of a URL in it.
-
-    >>> without_secret("sparsedensity fit postgres://me:secret@host/shop?table=orders")
-    'sparsedensity fit postgres://me:...@host/shop?table=orders'
-    """
-    return SECRET.sub(r"\1:...@", text)
-
-
 def _scheme_of(file: Path) -> str:
     """The kind of database that a file is, by how it begins."""
     if not file.is_file():
@@ -105,7 +94,7 @@ def _ibis_table(address: Address) -> Any:
 
 
 def _not_opened(address: Address, error: Exception) -> DataError:
-    first = without_secret(str(error).strip().partition("\n")[0]).rstrip(".") or type(error).__name__
+    first = without_secrets(str(error).strip().partition("\n")[0]).rstrip(".") or type(error).__name__
     return DataError(f"{address.name} cannot be opened as a database ({first}). Check the file or URL.")
 
 

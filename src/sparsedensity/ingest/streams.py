@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from sparsedensity.extras import need
@@ -15,14 +16,14 @@ ROWS = 1 << 17
 
 
 def parts_of(table: Any, rows: int = ROWS) -> Iterator[pl.DataFrame]:
-    """The rows of a table in parts, in the order of the engine; a frame in memory is one part."""
+    """The rows of a table in parts, in the order of the engine."""
     if isinstance(table, pl.DataFrame):
-        yield table
+        yield from table.iter_slices(rows)
         return
     if isinstance(table, pl.LazyFrame):
         yield from table.collect_batches(chunk_size=rows)
         return
-    for batch in READERS[_library(table)](table, rows):
+    for batch in READERS[library_of(table)](table, rows):
         part = pl.from_arrow(batch)
         assert isinstance(part, pl.DataFrame)
         yield part
@@ -44,13 +45,26 @@ def first_rows(table: Any, rows: int) -> pl.DataFrame:
     return found
 
 
-def _library(table: Any) -> str:
+def sample_rows(table: Any, rows: int, seed: int = 0) -> tuple[pl.DataFrame, int]:
+    """Some rows of a table, each as likely as any other, or all if there are no more; and how many there are."""
+    total = count_rows(table)
+    drawn = np.sort(np.random.default_rng(seed).choice(total, min(rows, total), replace=False))
+    kept, before = [first_rows(table, 0)], 0
+    for part in parts_of(table):
+        inside = slice(*np.searchsorted(drawn, [before, before + part.height]))
+        kept.append(part[drawn[inside] - before])
+        before += part.height
+    return pl.concat(kept, how="vertical_relaxed"), total
+
+
+def library_of(table: Any) -> str:
+    """The library that a table is of."""
     return type(table).__module__.partition(".")[0].lstrip("_")
 
 
 def _of_duckdb(table: Any, rows: int) -> Iterable[Any]:
     need("pyarrow", "rows from DuckDB")
-    read = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_arrow_reader  # before 1.4
+    read = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_arrow_reader  # its older name
     batches: Iterable[Any] = read(rows)
     return batches
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import ColumnsError
+from sparsedensity.errors import ColumnsError, DataError, in_short
 from sparsedensity.ingest.files import FAILURES, damaged, read_file, texts_of
 from sparsedensity.ingest.paths import Files
 from sparsedensity.ingest.scans import CsvScan, scan_csv, scan_parquet
@@ -59,9 +59,13 @@ def scan_files(files: Files, domain: Domain | None = None) -> pl.LazyFrame:
     match files.form:
         case "CSV":
             scans, types = scan_csvs(files, domain)
-            return pl.concat([scan.frame(types) for scan in scans])
+            lazy = pl.concat([scan.frame(types) for scan in scans])
+            _refuse_words(lazy, types, domain)
+            return lazy
         case "Parquet":
-            types = parquet_types(files)
+            types, alike = parquet_types(files)
+            if alike:
+                return pl.scan_parquet(files.paths, hive_partitioning=files.partitioned)
             scanned = (scan_parquet(path, partitioned=files.partitioned) for path in files.paths)
             return pl.concat([lazy.select(_cast(types)) for lazy in scanned])
         case _:
@@ -76,10 +80,11 @@ def scan_csvs(files: Files, domain: Domain | None = None) -> tuple[list[CsvScan]
     return scans, {name: pl.String() if dtype == pl.Null else dtype for name, dtype in types.items()}
 
 
-def parquet_types(files: Files) -> Types:
-    """What Parquet files hold, all together."""
+def parquet_types(files: Files) -> tuple[Types, bool]:
+    """What Parquet files hold, all together, and whether they are all alike."""
     scanned = (scan_parquet(path, partitioned=files.partitioned) for path in files.paths)
-    return _common(files, [dict(lazy.collect_schema()) for lazy in scanned])
+    schemas = [lazy.collect_schema() for lazy in scanned]
+    return _common(files, list(map(dict, schemas))), all(schema == schemas[0] for schema in schemas)
 
 
 def _common(files: Files, types: Sequence[Types]) -> Types:
@@ -101,13 +106,13 @@ def _common(files: Files, types: Sequence[Types]) -> Types:
 
 def _check_columns(first: Path, columns: Types, file: Path, own: Types) -> None:
     """Refuse a file that has other columns than the first; their order may differ."""
-    for here, there, with_it, without in ((columns, own, first, file), (own, columns, file, first)):
-        lone = [name for name in here if name not in there]
-        if lone:
-            raise ColumnsError(
-                f"{file} has other columns than {first}: only {with_it.name} has {lone[0]!r}, {without.name} does not. "
-                "Files that are read together need the same ones."
-            )
+    lacking = [name for name in columns if name not in own]
+    more = [name for name in own if name not in columns]
+    if lacking or more:
+        how = f"it has no column {lacking[0]!r}" if lacking else f"it also has a column {more[0]!r}"
+        raise ColumnsError(
+            f"{file} has other columns than {first.name}: {how}. Files that are read together need the same ones."
+        )
 
 
 def _join_of_texts(one: Any, other: Any) -> Any:
@@ -127,6 +132,23 @@ def _join(one: Any, other: Any) -> Any:
         return None
     empty = [pl.DataFrame(schema={"both": dtype}) for dtype in (one, other)]
     return pl.concat(empty, how="vertical_relaxed").schema["both"]
+
+
+def _refuse_words(lazy: pl.LazyFrame, types: Types, domain: Domain | None) -> None:
+    """Name the first value that makes text of a column in which a domain has numbers."""
+    for feature in domain or ():
+        if types.get(feature.name) != pl.String or feature.period is not None or not feature.known:
+            continue
+        if any(isinstance(value, str | bool) for value in feature.known):
+            continue
+        text = pl.col(feature.name)
+        word = text.is_not_null() & text.str.strip_chars().cast(pl.Float64, strict=False).is_null()
+        found = lazy.select(text.filter(word).first()).collect(engine="streaming").item()
+        if found is not None:
+            raise DataError(
+                f"{feature.name!r} holds {in_short(found)}, but a number is expected. Correct it, or leave out such "
+                "rows."
+            )
 
 
 def _held(frame: pl.DataFrame) -> Types:
