@@ -3,6 +3,7 @@
     SparseDensityError
     ├── DataError             the table is not what it should be        (a ValueError)
     │   ├── ColumnsError      its columns are not those of the model
+    │   ├── RowError          a row of it cannot be read
     │   └── UnknownValueError it holds a value outside the domain
     ├── ParameterError        a parameter is out of range               (a ValueError)
     ├── ModelFileError        a file is not a model this version reads  (a ValueError)
@@ -49,6 +50,14 @@ class DataError(SparseDensityError, ValueError):
 
 class ColumnsError(DataError):
     """The columns of a table are not those the model was fitted on."""
+
+
+class RowError(DataError):
+    """A row cannot be read."""
+
+    def __init__(self, what: str, row: int, way_out: str) -> None:
+        self.what, self.row, self.way_out = what, row, way_out
+        super().__init__(f"{what} at row {row}. {way_out}")
 
 
 class UnknownValueError(DataError):

@@ -1,4 +1,4 @@
-"""The table: distinct encoded rows with weights.
+"""The table: encoded rows with weights, the distinct ones unless they are too many to tell apart.
 
 >>> import numpy as np
 >>> from sparsedensity.domain import Domain, Feature
@@ -11,8 +11,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,13 @@ MOST_ROWS = 2**32 - 1
 
 @dataclass(frozen=True)
 class Table:
-    """Distinct rows of codes, the weight of each, and the domain they live in."""
+    """Rows of codes, the weight of each, and the domain they live in."""
 
     domain: Domain
     codes: Codes
     weights: Floats
+    distinct: bool = True
+    """Whether no row occurs twice."""
 
     @classmethod
     def of(cls, domain: Domain, codes: Codes, weights: Floats | None = None) -> Table:
@@ -44,15 +46,36 @@ class Table:
         summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64)
         return cls(domain, codes if len(first) == len(codes) else codes[first], summed)
 
+    @classmethod
+    def of_parts(cls, domain: Domain, codes: Codes, weights: Floats | None, rows: int) -> Table:
+        """As :meth:`of`, so many rows at a time: that takes little memory if few of them are distinct."""
+        parts = (slice(begin, begin + rows) for begin in range(0, len(codes), rows))
+        tables = (cls.of(domain, codes[part], None if weights is None else weights[part]) for part in parts)
+        return reduce(cls._joined, tables)
+
+    def _joined(self, other: Table) -> Table:
+        codes, weights = np.concatenate([self.codes, other.codes]), np.concatenate([self.weights, other.weights])
+        return Table.of(self.domain, codes, weights)
+
+    @classmethod
+    def of_equal_weights(cls, domain: Domain, codes: Codes) -> Table:
+        """Rows as they are, each of weight 1, which is stored but once."""
+        return cls(domain, codes, np.broadcast_to(np.float64(1), len(codes)), distinct=False)
+
     def in_order(self) -> Table:
         """The same rows in an order of their own, whatever the order they came in."""
         order = np.lexsort(self.codes.T[::-1])
-        return Table(self.domain, np.ascontiguousarray(self.codes[order]), self.weights[order])
+        return replace(self, codes=np.ascontiguousarray(self.codes[order]), weights=self.weights[order])
 
     @cached_property
     def n(self) -> float:
         """The total weight."""
-        return math.fsum(self.weights)
+        return len(self) * self.each if self.each else math.fsum(self.weights)
+
+    @property
+    def each(self) -> float | None:
+        """What every row weighs, if that is stored but once."""
+        return float(self.weights[0]) if self.weights.strides == (0,) else None
 
     def __len__(self) -> int:
         return len(self.weights)

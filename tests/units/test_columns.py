@@ -108,8 +108,10 @@ class TestDates:
                 fitted.score_samples(as_frames([datetime.date(2000, 1, 1)])[frame])
 
     def test_a_missing_date_is_a_value(self):
-        (feature,) = Domain.infer(pl.DataFrame({"when": [*days(0, 900), None]}))
-        assert (feature.values[-1], feature.measures[-1]) == (None, 1.0)
+        table = pl.DataFrame({"when": [*days(0, 900), None]})
+        for frame in (table, table.to_arrow(), table.to_pandas(), table.to_pandas(use_pyarrow_extension_array=True)):
+            (feature,) = Domain.infer(frame)
+            assert (feature.values[-1], feature.measures[-1]) == (None, 1.0)
 
     def test_times_and_moments(self):
         table = pl.DataFrame(

@@ -9,7 +9,7 @@ import pytest
 
 from sparsedensity import GreedyTree, datasets
 from sparsedensity.cli import tables as cli_tables
-from sparsedensity.ingest import streams, tables
+from sparsedensity.ingest import batches, tables
 from tests.units.test_cli import run
 
 GREEDY = ("-m", "greedy", "-q")
@@ -25,7 +25,7 @@ def large(monkeypatch):
     """No table fits in memory, parts are small, and few rows may be at hand."""
     monkeypatch.setattr(tables, "MOST_IN_MEMORY", 0)
     monkeypatch.setattr(cli_tables, "MOST_AT_HAND", 500)
-    monkeypatch.setattr(streams.parts_of, "__defaults__", (300,))
+    monkeypatch.setattr(batches.batches_of, "__defaults__", (300,))
 
 
 @pytest.fixture
@@ -131,12 +131,12 @@ def test_what_needs_rows_takes_some_of_a_large_table_and_says_so(files, large):
 
 def test_a_sample_of_a_large_table_is_drawn_from_all_of_it(large):
     lazy = pl.DataFrame({"a": range(3000)}).lazy()
-    (some, total), (again, _) = streams.sample_rows(lazy, 200), streams.sample_rows(lazy, 200)
+    (some, total), (again, _) = batches.sample_rows(lazy, 200), batches.sample_rows(lazy, 200)
     assert (some.height, total) == (200, 3000)
     assert some.equals(again)
     assert some["a"].n_unique() == 200
     assert 1200 < some["a"].mean() < 1800
-    assert streams.sample_rows(lazy, 5000)[0].equals(lazy.collect())
+    assert batches.sample_rows(lazy, 5000)[0].equals(lazy.collect())
 
 
 def test_columns_are_dropped_and_named_on_every_engine(people, files, large):

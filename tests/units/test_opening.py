@@ -12,11 +12,11 @@ import pytest
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ColumnsError, DataError, MissingExtraError, without_secrets
 from sparsedensity.ingest import files, tables
+from sparsedensity.ingest.batches import batches_of, count_rows, first_rows
 from sparsedensity.ingest.databases import address_of
 from sparsedensity.ingest.files import read_file
 from sparsedensity.ingest.opening import open_table
 from sparsedensity.ingest.scans import scan_csv
-from sparsedensity.ingest.streams import count_rows, first_rows, parts_of
 
 SPELLINGS = (
     "5", "+5", "-5", "- 5", "5.", "+5.0", ".5", "1e5", "1E-5", "inf", "Infinity", "007", "1_000", " 5", "5 ", "  5.5",
@@ -221,7 +221,7 @@ def test_a_table_of_a_duckdb_file_stays_where_it_is(name, shop):
     table = open_table([name])
     assert count_rows(table) == 5
     assert first_rows(table, 2).rows() == [(0, "x"), (1, "x")]
-    assert sum(part.height for part in parts_of(table, rows=2)) == 5
+    assert sum(part.height for part in batches_of(table, rows=2)) == 5
     assert open_table([name], engine="duckdb").columns == ["i", "s"]
 
 
@@ -231,7 +231,7 @@ def test_a_sqlite_file_is_read_by_ibis():
         connection.execute("create table orders (a int, b text)")
         connection.executemany("insert into orders values (?, ?)", [(1, "x"), (2, None)])
     for name in ("shop.db", "sqlite://shop.db?table=orders"):
-        assert pl.concat(parts_of(open_table([name]))).rows() == [(1, "x"), (2, None)]
+        assert pl.concat(batches_of(open_table([name]))).rows() == [(1, "x"), (2, None)]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sparsedensity.cli.tables import Data, read_rows
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.estimators import further
 from sparsedensity.estimators.answers import encode_rows
-from sparsedensity.ingest import open_source, streams
+from sparsedensity.ingest import batches, open_source
 from sparsedensity.report import from_file
 from tests.report.models import hostile_model, hostile_rows
 from tests.units.test_cli import run
@@ -388,7 +388,7 @@ def test_the_top_rows_and_their_ties_are_the_same_part_by_part(mixed, top, monke
     fitted, _, folder = mixed
     rows = read_rows([str(folder / "t.parquet")], fitted.domain_, engine="polars")
     whole = most_unusual(fitted, rows, top)
-    monkeypatch.setattr(streams, "parts_of", partial(streams.parts_of, rows=130))
+    monkeypatch.setattr(batches, "batches_of", partial(batches.batches_of, rows=130))
     parts = most_unusual(fitted, rows, top)
     assert parts[1:] == whole[1:]
     assert parts.rows.equals(whole.rows)
@@ -399,7 +399,7 @@ def test_parts_are_the_whole(mixed, engine):
     fitted, table, folder = mixed
     for name in ("t.csv", "t.parquet"):
         rows = read_rows([str(folder / name)], fitted.domain_, engine=engine)
-        parts = list(streams.parts_of(rows.frame, rows=700))
+        parts = list(batches.batches_of(rows.frame, rows=700))
         assert len(parts) > 1
         assert sorted(fitted.apply(pl.concat(parts))) == sorted(fitted.apply(table))
 

@@ -64,11 +64,11 @@ def placed_parts(model: DensityEstimator, table: Data) -> Iterator[tuple[pl.Data
     """The rows of a table part by part, and where a model puts them."""
     from sparsedensity.estimators.answers import place
     from sparsedensity.ingest import encode, open_source
-    from sparsedensity.ingest.streams import parts_of
+    from sparsedensity.ingest.batches import batches_of
 
     nearest, strict, used = model.unknown == "nearest", model.unknown == "error", model.density_.used
     empty = True
-    for part in parts_of(table.frame):
+    for part in batches_of(table.frame):
         if not part.height:
             continue
         empty = False

@@ -39,14 +39,14 @@ class Data(NamedTuple):
     @property
     def lazy(self) -> bool:
         """Whether its rows are left where they are."""
-        from sparsedensity.ingest.streams import is_lazy
+        from sparsedensity.ingest.batches import is_lazy
 
         return is_lazy(self.frame)
 
     @property
     def engine(self) -> Engine | None:
         """The engine that reads files for such a table; ``None`` if none does."""
-        from sparsedensity.ingest.streams import library_of
+        from sparsedensity.ingest.batches import library_of
 
         engines: dict[str, Engine] = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark"}
         return engines.get(library_of(self.frame))
@@ -101,7 +101,7 @@ def read_rows(names: Sequence[str], domain: Domain, weight: str | None = None, *
 
 def at_hand(table: Data, what: str) -> Data:
     """The rows of a table in memory: all of them, or, with a note, so many of a large one, drawn at random."""
-    from sparsedensity.ingest.streams import sample_rows
+    from sparsedensity.ingest.batches import sample_rows
 
     if not table.lazy:
         return table
@@ -115,7 +115,7 @@ def at_hand(table: Data, what: str) -> Data:
 
 def first_of(table: Data, rows: int | None) -> tuple[pl.DataFrame, int]:
     """The first rows of a table, or all, and how many it has; nobody reads all rows of a large one."""
-    from sparsedensity.ingest.streams import count_rows, first_rows
+    from sparsedensity.ingest.batches import count_rows, first_rows
 
     total = count_rows(table.frame)
     if rows is None and table.lazy and total > MOST_AT_HAND:
@@ -231,7 +231,7 @@ def _select(table: Any, columns: Sequence[str], weight: str | None) -> Any:
 
 def _weights(table: Any, column: str, name: str) -> Any:
     """The weights of the rows; of rows that are elsewhere the name of the column."""
-    from sparsedensity.ingest.streams import first_rows, is_lazy
+    from sparsedensity.ingest.batches import first_rows, is_lazy
 
     check_column(_types(table), column, name)
     if not _types(table)[column].is_numeric():

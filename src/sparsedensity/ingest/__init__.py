@@ -17,17 +17,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.errors import DataError, ParameterError, RowError
 from sparsedensity.ingest.columns import Rows
 from sparsedensity.ingest.encode import Encoded, encode
 from sparsedensity.ingest.features import check_bins, check_kinds
 from sparsedensity.ingest.infer import infer
 from sparsedensity.ingest.sources import Source, open_source
+from sparsedensity.ingest.weighing import as_floats, weigh
 from sparsedensity.scalars import is_one_of
 from sparsedensity.table import Floats, Table
-
-LEAST_WEIGHT = 1e-300
-"""What all rows weigh together at least: below, floats lose their digits, and then shares of the weight."""
 
 Divide: TypeAlias = Callable[[Floats], tuple[Floats, ...]]
 """Divides the weights of rows: for every part a weight for every row, 0 for rows that are not in it."""
@@ -36,12 +34,14 @@ __all__ = [
     "Encoded",
     "Reading",
     "Source",
+    "check_rows_left",
     "check_weights",
     "encode",
     "infer_domain",
     "open_source",
     "read_table",
     "read_tables",
+    "rows_to_use",
 ]
 
 
@@ -103,26 +103,14 @@ def check_weights(sample_weight: Any, rows: int, name: str = "sample_weight") ->
     """Weights as floats, or one sentence about what is wrong with them."""
     if sample_weight is None:
         return None
-    try:
-        given = np.asarray(sample_weight)
-        weights = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{name} must be real numbers, one for every row.") from None
+    weights = as_floats(sample_weight, name)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.ndim != 1:
         raise DataError(f"Sample weights must be 1D array or scalar, not of {weights.ndim} dimensions.")
     if len(weights) != rows:
         raise DataError(f"{name} has {len(weights):,} entries for {rows:,} rows. Give one weight per row.")
-    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
-    if len(bad):
-        raise DataError(f"{name} is {weights[bad[0]]} at row {bad[0]}. Weights must be finite and not negative.")
-    if not weights.any():
-        raise DataError(f"{name} is zero in every row. Give at least one row a positive weight.")
-    if weights.sum() < LEAST_WEIGHT:
-        raise DataError(f"{name} is {weights.max()} at most, too small to count. Multiply all weights by a constant.")
-    if weights.max() > np.finfo(np.float64).max / rows:
-        raise DataError(f"{name} is {weights.max()}, too large to add up. Divide all weights by a constant.")
+    weigh(weights, name).check(name)
     return weights
 
 
@@ -138,7 +126,8 @@ class _Prepared(NamedTuple):
 
 def _prepare(source: Source, reading: Reading, weights: Floats | None, divide: Divide | None = None) -> _Prepared:
     """The declared or inferred domain and the rows to use. No row is dropped because it lacks an identifier."""
-    keep = _rows_to_use(source, reading, weights)
+    keep = rows_to_use(source, reading, weights)
+    check_rows_left(int(keep.sum()))
     parts = None if divide is None else divide(np.where(keep, 1.0 if weights is None else weights, 0.0))
     searched = weights if parts is None else parts[0]
     domain = reading.domain or infer(source, reading.kinds, reading.bins, searched, keep)
@@ -149,7 +138,7 @@ def _prepare(source: Source, reading: Reading, weights: Floats | None, divide: D
     return again._replace(domain=replace(again.domain, left_out=left_out))
 
 
-def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Rows:
+def rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Rows:
     """Rows of weight 0 never count; rows with a missing value are dropped or refused if that was asked for."""
     keep = np.ones(source.n_rows, bool) if weights is None else weights > 0
     if reading.missing == "category" or source.whole is not None:
@@ -159,10 +148,13 @@ def _rows_to_use(source: Source, reading: Reading, weights: Floats | None) -> Ro
             continue
         if reading.missing == "error":
             row = int(np.flatnonzero(column.missing & keep)[0])
-            raise DataError(
-                f"{column.name!r} is missing at row {row}. Fill it in, or use missing='category' or missing='drop'."
-            )
+            way_out = "Fill it in, or use missing='category' or missing='drop'."
+            raise RowError(f"{column.name!r} is missing", row, way_out)
         keep = keep & ~column.missing
-    if not keep.any():
-        raise DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")
     return keep
+
+
+def check_rows_left(rows: int) -> None:
+    """Refuse to go on without rows."""
+    if not rows:
+        raise DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import DataError, in_short
+from sparsedensity.errors import DataError, RowError, in_short
 from sparsedensity.periods import MIDNIGHT
 from sparsedensity.scalars import is_whole
 
@@ -93,7 +93,7 @@ def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     if dtype in (nw.Object, nw.Unknown, nw.Time):
         return column_of_objects(name, series.to_list(), counted)
     if dtype in (nw.Date, nw.Datetime):
-        local = series if dtype == nw.Date else series.dt.replace_time_zone(None)
+        local = series.cast(nw.Datetime("ms")) if dtype == nw.Date else series.dt.replace_time_zone(None)
         return _of_moments(name, "date", np.asarray(local.to_numpy()))
     return _of_plain_series(name, series, counted)
 
@@ -121,10 +121,8 @@ def _of_floats(name: str, data: NDArray[Any], counted: Rows | None) -> Column:
     infinite = np.flatnonzero(np.isinf(data) if counted is None else np.isinf(data) & counted)
     if len(infinite):
         row = int(infinite[0])
-        raise DataError(
-            f"{name!r} holds infinity ({data[row]}) at row {row}. Replace it with a finite number or with NaN, "
-            "which counts as missing."
-        )
+        way_out = "Replace it with a finite number or with NaN, which counts as missing."
+        raise RowError(f"{name!r} holds infinity ({data[row]})", row, way_out)
     return Column(name, "float", data, _if_any(np.isnan(data)))
 
 

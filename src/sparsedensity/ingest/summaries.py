@@ -74,8 +74,9 @@ class ColumnSummary:
         return counts and len(np.unique(drawn)) == len(drawn)
 
     def as_told(self) -> Told:
-        """The column as a domain is inferred from it."""
-        weights = np.concatenate([np.zeros(len(self.told.data)), self.weights])
+        """The column as a domain is inferred from it; if none of its rows were drawn, those that tell it stand in."""
+        told = np.zeros if self.weights.any() else np.ones
+        weights = np.concatenate([told(len(self.told.data)), self.weights])
         return Told(join_columns(self.told, self.drawn), weights, self.is_identifier)
 
 

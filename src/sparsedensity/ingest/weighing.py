@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsedensity.errors import DataError, RowError
 from sparsedensity.table import Floats
 
+LEAST_WEIGHT = 1e-300
+"""What all rows weigh together at least: below, floats lose their digits, and then shares of the weight."""
 GRID_BITS = 52
 """All weights together take at most so many bits: sums of them are exact floats and exact whole numbers."""
 
@@ -38,6 +41,17 @@ class Weighing(NamedTuple):
         largest, whole = max(self.largest, other.largest), self.whole and other.whole
         return Weighing(self.rows + other.rows, self.total + other.total, largest, whole)
 
+    def check(self, name: str) -> None:
+        """Refuse weights that cannot be added up, or that come to nothing."""
+        if not self.rows:
+            raise DataError(f"{name} is zero in every row. Give at least one row a positive weight.")
+        if self.total < LEAST_WEIGHT:
+            raise DataError(
+                f"{name} is {self.largest} at most, too small to count. Multiply all weights by a constant."
+            )
+        if self.largest > np.finfo(np.float64).max / self.rows:
+            raise DataError(f"{name} is {self.largest}, too large to add up. Divide all weights by a constant.")
+
     @property
     def step(self) -> float:
         """The step of the grid: 1 for whole numbers that add up exactly.
@@ -54,3 +68,20 @@ class Weighing(NamedTuple):
     def on_grid(self, weights: Floats) -> Floats:
         """Weights of this table as whole numbers of steps, at least one for a row that counts."""
         return np.where(weights > 0, np.maximum(np.rint(weights / self.step), 1.0), 0.0)
+
+
+def as_floats(given: Any, name: str) -> Floats:
+    """What was given as weights, as floats."""
+    try:
+        given = np.asarray(given)
+        return np.asarray(given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe"))
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} must be real numbers, one for every row.") from None
+
+
+def weigh(weights: Floats, name: str) -> Weighing:
+    """Weights in brief, if each is finite and not negative."""
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(bad):
+        raise RowError(f"{name} is {weights[bad[0]]}", int(bad[0]), "Weights must be finite and not negative.")
+    return Weighing.of(weights)

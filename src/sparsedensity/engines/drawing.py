@@ -1,0 +1,29 @@
+"""Rows drawn by weight: at equal steps of the weight of all rows, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.table import Floats
+
+
+def places(total: float, size: int, start: float) -> Floats:
+    """So many places at equal steps of a total weight; the first lies in the first step, at this share of it.
+
+    >>> places(12.0, 3, 0.25).tolist()
+    [1.0, 5.0, 9.0]
+    """
+    every = (np.arange(size, dtype=np.float64) + start) * (total / size)
+    return np.minimum(every, np.nextafter(total, 0.0))
+
+
+def rows_at(places: Floats, weights: Floats, before: float = 0.0) -> tuple[NDArray[np.intp], Floats]:
+    """The rows at some places, and at how many each; so much weight comes before the first row.
+
+    >>> rows_at(np.array([1.0, 5.0, 9.0]), np.array([4.0, 0.0, 8.0]))
+    (array([0, 2]), array([1., 2.]))
+    """
+    ends = before + np.cumsum(weights)
+    rows, times = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
+    return rows, times.astype(np.float64)
