@@ -186,3 +186,14 @@ def test_a_model_of_a_large_table_is_the_model_of_its_rows(people, files, large)
     from sparsedensity import load
 
     assert load("large.json").log_posterior_ == pytest.approx(GreedyTree().fit(datasets.load("titanic")).log_posterior_)
+
+
+def test_damage_that_shows_only_late_is_one_sentence(files, large):
+    noise = pl.DataFrame({"a": [str(hash(str(i)))[:6] for i in range(20_000)]})
+    noise.write_parquet("bad.parquet", row_group_size=2000)
+    content = bytearray(Path("bad.parquet").read_bytes())
+    content[20_000:21_000] = b"\7" * 1000
+    Path("bad.parquet").write_bytes(content)
+    done = run("fit", "bad.parquet", "--kind", "nominal")
+    assert done.returncode == 1
+    assert re.fullmatch(r"error: (Polars|The engine) cannot read or count the rows: .*\.\n", done.stderr)
