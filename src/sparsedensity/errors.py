@@ -108,6 +108,19 @@ class CacheWarning(UserWarning):
     """Compiled code is used but not kept for the next start."""
 
 
+def unsupported(column: str, type_name: str) -> DataError:
+    """The error for a column of a type that is of no use."""
+    return DataError(
+        f"{column!r} is of type {type_name}, which is neither text, a number, true/false, a date nor a category. "
+        "Turn it into one (a duration into a number, say) or leave the column out."
+    )
+
+
+def too_wide(column: str) -> DataError:
+    """The error for whole numbers that fit no usual type."""
+    return DataError(f"{column!r} holds whole numbers beyond 64 bits. Make the column text or float.")
+
+
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn about the line outside this library that led here."""
     level, frame = 1, sys._getframe()

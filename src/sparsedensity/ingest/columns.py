@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Label
-from sparsedensity.errors import DataError, RowError, in_short
+from sparsedensity.errors import DataError, RowError, in_short, too_wide, unsupported
 from sparsedensity.periods import MIDNIGHT
 from sparsedensity.scalars import is_whole
 
@@ -78,9 +78,9 @@ def column_of_vector(name: str, data: NDArray[Any], counted: Rows | None) -> Col
         case "O":
             return column_of_objects(name, data.tolist(), counted)
         case "S":
-            raise _unsupported(name, "bytes")
+            raise unsupported(name, "bytes")
         case _:
-            raise _unsupported(name, str(data.dtype))
+            raise unsupported(name, str(data.dtype))
 
 
 def column_of_series(name: str, series: nw.Series[Any], counted: Rows | None) -> Column:
@@ -102,9 +102,9 @@ def _of_plain_series(name: str, series: nw.Series[Any], counted: Rows | None) ->
     """A column of numbers or truth values."""
     dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128):
-        raise _too_wide(name)
+        raise too_wide(name)
     if dtype != nw.Boolean and not dtype.is_numeric():
-        raise _unsupported(name, str(dtype))
+        raise unsupported(name, str(dtype))
     missing = None
     if series.null_count():
         missing = series.is_null().to_numpy()
@@ -211,7 +211,7 @@ def column_of_objects(name: str, values: Sequence[Any], counted: Rows | None) ->
     try:
         return Column(name, "integer", np.array(read(int, 0), np.int64), _if_any(missing))
     except OverflowError:
-        raise _too_wide(name) from None
+        raise too_wide(name) from None
 
 
 def _texts_of(name: str, series: nw.Series[Any]) -> pl.Series:
@@ -265,7 +265,7 @@ def _type_of(name: str, value: Any) -> Type:
             return "time"
         case complex() | np.complexfloating():
             raise complex_error(name, value)
-    raise _unsupported(name, type(value).__name__)
+    raise unsupported(name, type(value).__name__)
 
 
 def label_of(value: Any) -> Label:
@@ -275,19 +275,8 @@ def label_of(value: Any) -> Label:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-def _unsupported(name: str, type_name: str) -> DataError:
-    return DataError(
-        f"{name!r} is of type {type_name}, which is neither text, a number, true/false, a date nor a category. "
-        "Turn it into one (a duration into a number, say) or leave the column out."
-    )
-
-
 def _not_unicode(name: str, error: UnicodeEncodeError) -> DataError:
     return DataError(f"{name!r} holds {in_short(error.object)}, which is not valid Unicode. Replace it.")
-
-
-def _too_wide(name: str) -> DataError:
-    return DataError(f"{name!r} holds whole numbers beyond 64 bits. Make the column text or float.")
 
 
 def complex_error(name: str, value: Any) -> DataError:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain
 from sparsedensity.engines.dask import DaskEngine, reduced
 from sparsedensity.engines.drawing import places, rows_at
-from sparsedensity.errors import DataError
+from sparsedensity.errors import ColumnsError, DataError, UnknownValueError
 from sparsedensity.ingest import Reading, check_rows_left, encode, open_source, rows_to_use
 from sparsedensity.ingest.columns import Rows
 from sparsedensity.ingest.infer import Asked
@@ -165,9 +165,9 @@ def _naming(number: int) -> Iterator[None]:
     """Name the partition in which something is wrong: a row is counted from its beginning."""
     try:
         yield
+    except (ColumnsError, UnknownValueError):
+        raise
     except DataError as error:
-        if type(error) is not DataError:
-            raise
         raise DataError(f"Partition {number}: {error}") from None
 
 

@@ -80,7 +80,7 @@ class Source:
     def check_names(self, names: Sequence[str]) -> None:
         """Raise unless the columns are these, in this order."""
         if self.named and tuple(names) != self.names:
-            raise ColumnsError(_name_difference(self.names, tuple(names)))
+            raise ColumnsError(name_difference(self.names, tuple(names)))
         if len(names) != len(self.names):
             raise ColumnsError(f"The table has {len(self.names)} columns, but {len(names)} are declared.")
 
@@ -208,7 +208,7 @@ def _check_names(names: Iterable[Any]) -> None:
         seen.add(name)
 
 
-def _name_difference(given: Sequence[str], expected: Sequence[str]) -> str:
+def name_difference(given: Sequence[str], expected: Sequence[str]) -> str:
     """What is wrong with the columns, in scikit-learn's words."""
     lines = ["The feature names should match those that were passed during fit."]
     extra, lacking = sorted(set(given) - set(expected)), sorted(set(expected) - set(given))

@@ -66,8 +66,11 @@ class Weighing(NamedTuple):
         return math.ldexp(1.0, math.frexp(self.largest * self.rows)[1] - GRID_BITS)
 
     def on_grid(self, weights: Floats) -> Floats:
-        """Weights of this table as whole numbers of steps, at least one for a row that counts."""
-        return np.where(weights > 0, np.maximum(np.rint(weights / self.step), 1.0), 0.0)
+        """Weights of this table as whole numbers of steps, at least one for a row that counts.
+
+        A half is rounded up, as databases do.
+        """
+        return np.where(weights > 0, np.maximum(np.floor(weights / self.step + 0.5), 1.0), 0.0)
 
 
 def as_floats(given: Any, name: str) -> Floats:
