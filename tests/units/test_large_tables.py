@@ -10,6 +10,7 @@ import pytest
 from sparsedensity import GreedyTree, datasets
 from sparsedensity.cli import tables as cli_tables
 from sparsedensity.ingest import batches, tables
+from sparsedensity.ingest.opening import open_table
 from tests.units.test_cli import run
 
 GREEDY = ("-m", "greedy", "-q")
@@ -129,14 +130,17 @@ def test_what_needs_rows_takes_some_of_a_large_table_and_says_so(files, large):
     assert done.stderr == f"evaluating with {some}"
 
 
-def test_a_sample_of_a_large_table_is_drawn_from_all_of_it(large):
-    lazy = pl.DataFrame({"a": range(3000)}).lazy()
-    (some, total), (again, _) = batches.sample_rows(lazy, 200), batches.sample_rows(lazy, 200)
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_a_sample_of_a_large_table_is_drawn_from_all_of_it(engine, large):
+    whole = pl.DataFrame({"a": range(3000)})
+    whole.write_parquet("a.parquet")
+    table = open_table(["a.parquet"], engine=engine)
+    (some, total), (again, _) = batches.sample_rows(table, 200), batches.sample_rows(table, 200)
     assert (some.height, total) == (200, 3000)
     assert some.equals(again)
     assert some["a"].n_unique() == 200
     assert 1200 < some["a"].mean() < 1800
-    assert batches.sample_rows(lazy, 5000)[0].equals(lazy.collect())
+    assert batches.sample_rows(table, 5000)[0].equals(whole)
 
 
 def test_columns_are_dropped_and_named_on_every_engine(people, files, large):

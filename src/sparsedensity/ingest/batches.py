@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from sparsedensity.engines.samplers import some_rows
 from sparsedensity.extras import need
 
 ROWS = 1 << 17
@@ -40,14 +41,17 @@ def count_rows(table: Any) -> int:
 
 def first_rows(table: Any, rows: int) -> pl.DataFrame:
     """The first rows of a table."""
-    found: pl.DataFrame = nw.from_native(table).lazy().head(rows).collect("polars").to_native()
-    return found
+    return _collected(nw.from_native(table).lazy().head(rows).to_native())
 
 
 def sample_rows(table: Any, rows: int, seed: int = 0) -> tuple[pl.DataFrame, int]:
     """Some rows of a table, each as likely as any other, or all if there are no more; and how many there are."""
-    total = count_rows(table)
-    drawn = np.sort(np.random.default_rng(seed).choice(total, min(rows, total), replace=False))
+    held = total = count_rows(table)
+    rng = np.random.default_rng(seed)
+    if library_of(table) != "polars":  # others draw a few more than are asked for where they are
+        table = _collected(some_rows(nw.from_native(table), rows, total, rng).to_native())
+        held = table.height
+    drawn = np.sort(rng.choice(held, min(rows, held), replace=False))
     kept, before = [first_rows(table, 0)], 0
     for part in batches_of(table):
         inside = slice(*np.searchsorted(drawn, [before, before + part.height]))
@@ -59,6 +63,11 @@ def sample_rows(table: Any, rows: int, seed: int = 0) -> tuple[pl.DataFrame, int
 def library_of(table: Any) -> str:
     """The library that a table is of."""
     return type(table).__module__.partition(".")[0].lstrip("_")
+
+
+def _collected(table: Any) -> pl.DataFrame:
+    found: pl.DataFrame = nw.from_native(table).lazy().collect("polars").to_native()
+    return found
 
 
 def _of_polars(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
