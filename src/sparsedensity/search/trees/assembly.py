@@ -36,7 +36,7 @@ class Known(NamedTuple):
     """Whether that was counted on all rows; if not, a sample says so."""
 
 
-class Best(NamedTuple):
+class BestBelow(NamedTuple):
     """The best that is known below a region, for every number of leaves."""
 
     sums: Floats
@@ -64,7 +64,7 @@ class Assembly:
 
     def best(self, fees: Floats, *, exact: bool = False) -> BestTrees:
         """The best trees of all sizes, if a division along a feature costs its fee; or only of exact divisions."""
-        found: dict[Key, Best] = {}
+        found: dict[Key, BestBelow] = {}
         for region in sorted(self.divisions, key=sum):  # parts before what they are parts of
             known = list(self.divisions[region].values())
             sums = np.full(self.most + 1, -np.inf)
@@ -73,15 +73,15 @@ class Assembly:
             for number, division in enumerate(known):
                 if exact and not division.exact:
                     continue
-                table = self._together(found, division.parts)[-1] + (division.gain - fees[division.feature])
+                table = self.together(found, division.parts)[-1] + (division.gain - fees[division.feature])
                 better = table > sums[: len(table)]
                 sums[: len(table)][better] = table[better]
                 first[: len(table)][better] = number
             longest = int(np.flatnonzero(sums > -np.inf)[-1])
-            found[region] = Best(sums[: longest + 1], first[: longest + 1])
+            found[region] = BestBelow(sums[: longest + 1], first[: longest + 1])
         return BestTrees(self, found)
 
-    def _together(self, found: dict[Key, Best], parts: Sequence[Key]) -> list[Floats]:
+    def together(self, found: dict[Key, BestBelow], parts: Sequence[Key]) -> list[Floats]:
         """The best sums over the first part, over the first two, and so on."""
         tables = [found[part].sums if part in found else LEAF for part in parts]
         together = tables[:1]
@@ -95,7 +95,7 @@ class BestTrees:
     """The best trees of all sizes that known divisions allow."""
 
     assembly: Assembly
-    found: dict[Key, Best]
+    found: dict[Key, BestBelow]
 
     @property
     def sums(self) -> Floats:
@@ -124,7 +124,7 @@ class BestTrees:
 
     def _shares(self, parts: Sequence[Key], leaves: int) -> list[int]:
         """How many leaves each part has in the best tree."""
-        together, shares = self.assembly._together(self.found, parts), []
+        together, shares = self.assembly.together(self.found, parts), []
         for before, part in zip(reversed(together[:-1]), reversed(parts), strict=False):
             table = self.found[part].sums if part in self.found else LEAF
             shares.append(share_of(table, before, leaves))
