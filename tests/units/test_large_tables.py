@@ -122,8 +122,11 @@ def test_of_a_large_table_the_first_rows_are_explained(files, large):
 def test_what_needs_rows_takes_some_of_a_large_table_and_says_so(files, large):
     some = "500 of 2,201 rows, drawn at random\n"
     done = run("report", "people.csv", *GREEDY, "--cv", "2", "-o", "r.html")
-    assert done.stderr == f"the report's records, leaf contents and held-out scores are from {some}"
-    assert "2,201 rows" in Path("r.html").read_text(encoding="utf-8")
+    told = f"records, leaf contents and held-out scores are from {some}"
+    assert done.stderr == told
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert f"Made from <strong>people.csv; {told.strip()}</strong>" in page
+    assert "2,201 rows" in page
     done = run("path", "people.csv", "-m", "greedy", "--cv", "2")
     assert done.stderr == f"the path is scored on {some}"
     done = run("evaluate", "people.csv", *GREEDY, "--cv", "2", "--jobs", "1")
@@ -201,3 +204,11 @@ def test_damage_that_shows_only_late_is_one_sentence(files, large):
     done = run("fit", "bad.parquet", "--kind", "nominal")
     assert done.returncode == 1
     assert re.fullmatch(r"error: (Polars|The engine) cannot read or count the rows: .*\.\n", done.stderr)
+
+
+def test_fit_says_what_profiles_would_buy_of_a_large_table(large, monkeypatch):
+    monkeypatch.setattr(cli_tables, "MOST_AT_HAND", 10_000)
+    datasets.load("housebreaks").write_parquet("h.parquet")
+    said = run("fit", "h.parquet", "-m", "leaf", "--search", "greedy").stderr
+    assert "profile" in said
+    assert "--max-leaves" not in said

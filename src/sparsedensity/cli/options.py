@@ -11,7 +11,16 @@ import typer
 
 from sparsedensity.cli.advice import advise
 from sparsedensity.cli.data import was_interrupted
-from sparsedensity.cli.tables import ENGINE_DEFAULT, ENGINE_HELP, Data, Engine, check_column, complete_data, read_data
+from sparsedensity.cli.tables import (
+    ENGINE_DEFAULT,
+    ENGINE_HELP,
+    Data,
+    Engine,
+    at_hand,
+    check_column,
+    complete_data,
+    read_data,
+)
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -150,7 +159,8 @@ class ModelOptions:
         model = self.model(table)
         model.fit(table.frame, sample_weight=table.weights)
         if not self.quiet and self.limit is not None and not was_interrupted(model):
-            advise(model, table, more=bool(self._own_limit(model)), profiles=self.leaf is None)
+            more = bool(self._own_limit(model)) and not table.lazy  # which takes all rows
+            advise(model, at_hand(table) if self.leaf is None else table, more=more, profiles=self.leaf is None)
         return model, table
 
     def read(self, names: Sequence[str]) -> Data:

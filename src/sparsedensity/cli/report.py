@@ -40,7 +40,7 @@ def command(
 
 def write_report(model: DensityEstimator, table: Data, output: Path, folds: int, *, quiet: bool = False) -> None:
     """Write the report of a model and the table it was fitted to; of a large one it shows some rows."""
-    table = at_hand(table, "the report's records, leaf contents and held-out scores are from")
+    table = at_hand(table, "records, leaf contents and held-out scores are from")
     cv = None if was_interrupted(model) else folds or None
     page = model.to_html(None, table.frame, sample_weight=table.weights, cv=cv, source=table.name)
     write_text(page, output, quiet=quiet)

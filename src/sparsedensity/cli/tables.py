@@ -99,18 +99,20 @@ def read_rows(names: Sequence[str], domain: Domain, weight: str | None = None, *
     return data.only([*(name for name in domain.left_out if name in given), *domain.names])
 
 
-def at_hand(table: Data, what: str) -> Data:
-    """The rows of a table in memory: all of them, or, with a note, so many of a large one, drawn at random."""
+def at_hand(table: Data, what: str | None = None) -> Data:
+    """The rows of a table in memory: all of them, or so many of a large one, drawn at random; a note says for what."""
     from sparsedensity.ingest.batches import sample_rows
 
     if not table.lazy:
         return table
     with working(f"drawing rows of {table.name}"):
         rows, total = sample_rows(table.frame, MOST_AT_HAND)
-    if rows.height < total:
-        note(f"{what} {rows.height:,} of {total:,} rows, drawn at random")
     weights = None if table.weights is None else _weights(rows, table.weights, table.name)
-    return Data(rows.select(table.columns), weights, table.name)
+    drawn, name = f"{rows.height:,} of {total:,} rows, drawn at random", table.name
+    if what is not None and rows.height < total:
+        note(f"{what} {drawn}")
+        name = f"{table.name}; {what} {drawn}"
+    return Data(rows.select(table.columns), weights, name)
 
 
 def first_of(table: Data, rows: int | None) -> tuple[pl.DataFrame, int]:
