@@ -27,3 +27,16 @@ def rows_at(places: Floats, weights: Floats, before: float = 0.0) -> tuple[NDArr
     ends = before + np.cumsum(weights)
     rows, times = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
     return rows, times.astype(np.float64)
+
+
+def expected_distinct(times: Floats, rows: float) -> float:
+    """How many different rows a table has at most, given how often each of the different ones was drawn.
+
+    The share of the drawn rows that were drawn once is how often the next row is a new one (Good and Turing), and that
+    only falls.
+
+    >>> expected_distinct(np.array([1.0, 1.0, 2.0]), 100)
+    51.0
+    """
+    drawn = float(times.sum())
+    return len(times) + np.count_nonzero(times == 1) / drawn * max(rows - drawn, 0.0)

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines.drawing import expected_distinct
 from sparsedensity.errors import DataError, RowError
 from sparsedensity.ingest import Reading, Source, check_rows_left, encode, open_source, rows_to_use
 from sparsedensity.ingest.batches import batches_of
@@ -201,23 +202,10 @@ def _as_table(domain: Domain, codes: Codes, weights: Floats | None, rng: np.rand
     """Equal rows are collapsed if there are few rows, or few different ones among them."""
     if len(codes) > FEW_ROWS:
         sample = Table.of(domain, codes[_at_equal_steps(len(codes), SAMPLED, rng)])
-        if _expected_distinct(sample.weights, len(codes)) > WORTHWHILE * len(codes):
+        if expected_distinct(sample.weights, len(codes)) > WORTHWHILE * len(codes):
             whole = Table.of_equal_weights(domain, codes)
             return whole if weights is None else replace(whole, weights=weights)
     return Table.of_parts(domain, codes, weights, FEW_ROWS)
-
-
-def _expected_distinct(times: Floats, rows: int) -> float:
-    """How many different rows a table has at most, given how often each of the different ones was drawn.
-
-    The share of the drawn rows that were drawn once is how often the next row is a new one (Good and Turing), and that
-    only falls.
-
-    >>> _expected_distinct(np.array([1.0, 1.0, 2.0]), 100)
-    51.0
-    """
-    drawn = float(times.sum())
-    return len(times) + int((times == 1).sum()) / drawn * (rows - drawn)
 
 
 def _at_equal_steps(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:

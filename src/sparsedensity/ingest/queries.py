@@ -20,7 +20,7 @@ from sparsedensity.engines.conditions import Columns
 from sparsedensity.engines.query import MOST_SUMS, QueryEngine, on_grid
 from sparsedensity.engines.samplers import some_rows
 from sparsedensity.errors import ColumnsError, DataError
-from sparsedensity.ingest import Reading
+from sparsedensity.ingest import Reading, check_rows_left
 from sparsedensity.ingest.columns import column_of_series
 from sparsedensity.ingest.encode import encode, of_other_type, other_type, unknown_value
 from sparsedensity.ingest.infer import Asked
@@ -87,8 +87,7 @@ class _Rows:
             ways = "Fill it in, or use missing='category' or missing='drop'."
             raise DataError(f"{name!r} is missing in {rows:,} of {self.weighing.rows:,} rows. {ways}")
         kept = self.frame.filter(*(~self.columns.missing(name) for name in gone))
-        if not kept.select(nw.len().alias("rows")).collect("pyarrow")["rows"][0]:
-            raise DataError("Every row has a missing value and missing='drop' leaves none. Use missing='category'.")
+        check_rows_left(kept.select(nw.len().alias("rows")).collect("pyarrow")["rows"][0])
         return replace(self, frame=kept, weighing=_weigh(kept, self.weight, len(self.names)))
 
     def count_by_column(self, conditions: Mapping[str, nw.Expr]) -> dict[str, int]:
@@ -253,7 +252,7 @@ def _weigh_column(frame: Lazy, weight: str) -> Weighing:
     if weight not in schema:
         raise DataError(f"There is no column {weight!r} to weigh rows by. Columns: {', '.join(map(repr, schema))}.")
     if not schema[weight].is_numeric():
-        raise DataError(f"{weight!r} is of type {schema[weight]}. Weights must be real numbers.")
+        raise DataError(f"The weights {weight!r} are of type {schema[weight]}. They must be real numbers.")
     missing = Columns.of(frame.select(weight)).missing(weight)
     number = nw.when(~missing).then(nw.col(weight).cast(nw.Float64))
     found = frame.select(
@@ -269,15 +268,16 @@ def _weigh_column(frame: Lazy, weight: str) -> Weighing:
 
 
 def _checked(weight: str, found: Mapping[str, Any]) -> Weighing:
-    """The weights as they were found, which must be finite and not negative."""
-    rule = "Weights must be finite and not negative."
+    """The weights as they were found; as for weights in memory, they must be finite, and not all zero."""
     if not found["rows"]:
         return Weighing()
+    rule = "Weights must be finite and not negative."
     if found["missing"]:
-        raise DataError(f"{weight!r} is missing in {found['missing']:,} of {found['rows']:,} rows. {rule}")
+        raise DataError(f"The weights {weight!r} are missing in {found['missing']:,} of {found['rows']:,} rows. {rule}")
     for extreme in (found["low"], found["high"]):
         if extreme < 0 or math.isinf(extreme):
-            raise DataError(f"{weight!r} is {extreme} in some row. {rule}")
-    weighing = Weighing(int(found["positive"]), float(found["total"]), float(found["high"]), not found["broken"])
-    weighing.check(repr(weight))
+            raise DataError(f"The weights {weight!r} hold {extreme}. {rule}")
+    positive, total, largest = int(found["positive"]), float(found["total"]), float(found["high"])
+    weighing = Weighing(positive, total, largest, not found["broken"])
+    weighing.check(f"The weight {weight!r}")
     return weighing
