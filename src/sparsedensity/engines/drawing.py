@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedensity.table import Floats
+from sparsedensity.table import Floats, stored_once
 
 
 def places(total: float, size: int, start: float) -> Floats:
@@ -24,8 +24,12 @@ def rows_at(places: Floats, weights: Floats, before: float = 0.0) -> tuple[NDArr
     >>> rows_at(np.array([1.0, 5.0, 9.0]), np.array([4.0, 0.0, 8.0]))
     (array([0, 2]), array([1., 2.]))
     """
-    ends = before + np.cumsum(weights)
-    rows, times = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
+    each = stored_once(weights)
+    if each is None:
+        found = np.searchsorted(before + np.cumsum(weights), places, side="right")
+    else:
+        found = ((places - before) / each).astype(np.intp)
+    rows, times = np.unique(np.minimum(found, len(weights) - 1), return_counts=True)
     return rows, times.astype(np.float64)
 
 
