@@ -227,7 +227,8 @@ class Domain:
         >>> Domain.infer([{"sex": "male", "age": 31.5}, {"sex": "female", "age": 2.0}], bins=2).sizes
         (2, 2)
         """
-        from sparsedensity.ingest import Reading, infer_domain  # the one door for frames lies above this room
+        from sparsedensity.ingest import Reading  # the one door for frames lies above this room
+        from sparsedensity.ingest.lazy import infer_domain
 
         return infer_domain(X, Reading(kinds, bins, None, missing), sample_weight)
 

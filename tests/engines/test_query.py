@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ColumnsError, DataError, UnknownValueError
-from sparsedensity.ingest import Reading, infer_domain, open_source, queries, read_table
+from sparsedensity.ingest import Reading, open_source, queries, read_table
+from sparsedensity.ingest.lazy import infer_domain
 from sparsedensity.ingest.queries import open_query
 from sparsedensity.structures import Condition, RuleList, Tree
 from tests.engines.lazy import DATABASES, QUERIED

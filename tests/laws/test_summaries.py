@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from sparsedensity import Domain
 from sparsedensity.errors import DataError
-from sparsedensity.ingest import Reading, infer_domain, open_source
+from sparsedensity.ingest import Reading, open_source
 from sparsedensity.ingest.infer import Asked
+from sparsedensity.ingest.lazy import infer_domain
 from sparsedensity.ingest.summaries import added_up, domain_of, summarise
 
 DAY = datetime.datetime(2024, 3, 1)

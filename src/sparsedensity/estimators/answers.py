@@ -19,6 +19,7 @@ from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.encode import Unknown, unknown_value
+from sparsedensity.ingest.lazy import at_home
 from sparsedensity.posterior import Posterior, Profiles, TreePosterior
 from sparsedensity.report import comparison, words
 from sparsedensity.report import importance as columns
@@ -148,6 +149,7 @@ def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importanc
     """How much each column matters, to the records that a model expects or to the rows of a table."""
     if X is None:
         return columns.importance(model.domain_, expected_losses(model.density_))
+    X, sample_weight = at_home(X, sample_weight, "The columns matter so much to")
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
     rows.check_any()
     return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))

@@ -17,6 +17,7 @@ from sparsedensity.estimators.explaining import explain_codes
 from sparsedensity.estimators.paths import path_on, score_folds
 from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest import Source, open_source
+from sparsedensity.ingest.lazy import at_home
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record
 from sparsedensity.table import Floats, Table
@@ -53,6 +54,7 @@ def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) 
     Each fold is searched once: the path and the scores are about the same folds.
     """
     with telling(model.progress, "gathering the report") as say:
+        X, sample_weight = at_home(X, sample_weight, "The report shows")
         rows, density, held = read_rows(model, X, sample_weight), model.density_, model.held_out_
         rows.check_any()
         table = rows.table(model.domain_)

@@ -17,6 +17,7 @@ from sparsedensity.estimators.baselines import baselines, per_row, summarised
 from sparsedensity.estimators.folds import folds_of, standard_error
 from sparsedensity.estimators.parameters import jobs_of
 from sparsedensity.estimators.progress import telling
+from sparsedensity.ingest.lazy import at_home
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.report.standing import Score
@@ -64,7 +65,7 @@ class LearnedFold:
 
 def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
-    rows = read_rows(model, X, sample_weight, strict=model.missing != "drop")
+    rows = read_rows(model, *at_home(X, sample_weight, "The path is that of"), strict=model.missing != "drop")
     with telling(model.progress, "cross-validating") as say:
         by_size, scores = score_folds(model, rows, cv, say)
         return replace(path_on(model, rows, by_size), scores=scores)

@@ -19,6 +19,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, SearchWarning
 from sparsedensity.evaluation import estimators
 from sparsedensity.ingest import check_weights, encode, open_source
+from sparsedensity.ingest.lazy import at_home
 from sparsedensity.search.interrupts import whole_or_interrupted
 from sparsedensity.table import Codes, Floats
 
@@ -63,6 +64,7 @@ class WeightedRows:
     @classmethod
     def of(cls, X: Any, sample_weight: Any = None, domain: Domain | None = None) -> WeightedRows:
         """The rows of any table, in a domain that is inferred unless it is given."""
+        X, sample_weight = at_home(X, sample_weight, "The evaluation uses")
         source = open_source(X)
         given = check_weights(sample_weight, source.n_rows)
         if domain is None:

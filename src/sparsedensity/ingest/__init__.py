@@ -37,8 +37,8 @@ __all__ = [
     "Source",
     "check_rows_left",
     "check_weights",
+    "domain_in_memory",
     "encode",
-    "infer_domain",
     "open_source",
     "read_table",
     "read_tables",
@@ -67,8 +67,8 @@ class Reading:
         check_bins(self.bins)
 
 
-def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
-    """The domain of a table."""
+def domain_in_memory(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
+    """The domain of a table in memory."""
     source = open_source(X)
     weights = check_weights(sample_weight, source.n_rows)
     source = source.counting(None if weights is None else weights > 0)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, MemoryEngine
 from sparsedensity.engines.drawing import expected_distinct
 from sparsedensity.engines.query import QueryEngine
-from sparsedensity.errors import ColumnsError, DataError
-from sparsedensity.ingest import Reading
-from sparsedensity.ingest.parts import read_lazy
+from sparsedensity.errors import ColumnsError, DataError, warn
+from sparsedensity.ingest import Reading, domain_in_memory
+from sparsedensity.ingest.batches import sample_rows
+from sparsedensity.ingest.parts import lazy_domain, read_lazy
 from sparsedensity.ingest.queries import open_query
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 SAMPLED = 60_000
 """Rows that tell how many different rows a table has."""
+AT_HOME = 200_000
+"""Rows that are brought home for what needs rows, such as cross-validation."""
 MOST_DISTINCT = 200_000
 """Different rows up to which all of them are brought home: there every search and every count is exact."""
 
@@ -40,19 +44,37 @@ class LazyTable:
 
     def open(self, reading: Reading, rng: np.random.Generator, jobs: int, say: Callable[[str], None]) -> Engine:
         """What counts its rows: in memory if they are read anyway or few are different, else where they are."""
-        implementation = self.frame.implementation
-        if implementation.is_polars():
+        if self.frame.implementation.is_polars():
             return MemoryEngine(read_lazy(self.frame.to_native(), reading, self.weight, rng, say), jobs)
-        if implementation.is_dask():
-            from sparsedensity.ingest.dask import open_dask
-
-            engine: DaskEngine | QueryEngine = open_dask(self.frame.to_native(), reading, self.weight, rng)
-        else:
-            engine = open_query(self.frame, reading, self.weight, rng)
-        drawn = engine.sample(min(SAMPLED, engine.rows), rng).weights
-        few = expected_distinct(np.rint(drawn / drawn.min()), engine.rows) <= MOST_DISTINCT
+        engine = self._elsewhere(reading, rng)
+        size = min(SAMPLED, engine.rows)
+        times = engine.sample(size, rng).weights * (size / engine.n)
+        few = expected_distinct(np.rint(times), engine.rows) <= MOST_DISTINCT
         table = engine.distinct(MOST_DISTINCT) if few else None
         return engine if table is None else MemoryEngine(table, jobs)
+
+    def domain(self, reading: Reading, rng: np.random.Generator) -> Domain:
+        """The space its rows live in."""
+        if self.frame.implementation.is_polars():
+            return lazy_domain(self.frame.to_native(), reading, self.weight, rng)
+        return self._elsewhere(reading, rng).domain
+
+    def _elsewhere(self, reading: Reading, rng: np.random.Generator) -> DaskEngine | QueryEngine:
+        """What counts its rows where they are."""
+        if self.frame.implementation.is_dask():
+            from sparsedensity.ingest.dask import open_dask
+
+            return open_dask(self.frame.to_native(), reading, self.weight, rng)
+        return open_query(self.frame, reading, self.weight, rng)
+
+
+def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
+    """The domain of a table, wherever it is."""
+    lazy = lazy_table(X, sample_weight)
+    if lazy is None:
+        rows, weights = weights_apart(X, sample_weight)
+        return domain_in_memory(rows, reading, weights)
+    return lazy.domain(reading, np.random.default_rng(0))
 
 
 def lazy_table(X: Any, sample_weight: Any) -> LazyTable | None:
@@ -65,6 +87,17 @@ def lazy_table(X: Any, sample_weight: Any) -> LazyTable | None:
     if sample_weight is not None:
         check_weight_column(sample_weight, frame.collect_schema().names())
     return LazyTable(frame, sample_weight)
+
+
+def at_home(X: Any, sample_weight: Any, what: str) -> tuple[Any, Any]:
+    """Rows in memory and their weights: of a table that is elsewhere some that are drawn, and it is said for what."""
+    lazy = lazy_table(X, sample_weight)
+    if lazy is None:
+        return weights_apart(X, sample_weight)
+    rows, total = sample_rows(lazy.frame.to_native(), AT_HOME)
+    if rows.height < total:
+        warn(f"{what} {rows.height:,} of {total:,} rows, drawn at random: the table stays where it is.")
+    return weights_apart(rows, lazy.weight)
 
 
 def weights_apart(X: Any, sample_weight: Any) -> tuple[Any, Any]:

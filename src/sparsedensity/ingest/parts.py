@@ -128,6 +128,11 @@ def read_lazy(
     return _as_table(domain, codes, None if weights is None else weights[: len(codes)], rng)
 
 
+def lazy_domain(frame: pl.LazyFrame, reading: Reading, weight: str | None, rng: np.random.Generator) -> Domain:
+    """The domain of a lazy frame."""
+    return reading.domain or _infer(Parts.of(frame, weight, lambda _: None), reading, rng)
+
+
 def _infer(parts: Parts, reading: Reading, rng: np.random.Generator) -> Domain:
     """The domain of the rows to use. No row is dropped because it lacks an identifier."""
     asked, chosen = Asked.of(parts.names, reading.kinds, reading.bins), _at_equal_steps(parts.rows, DRAWN, rng)
