@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.lazy import MAKERS
+from tests.engines.lazy import MAKERS, PARTS
 
 SPARK = {
+    "spark.default.parallelism": str(PARTS),  # no shuffle, after which a sample would depend on who was first
     "spark.driver.memory": "512m",
     "spark.executor.memory": "512m",
     "spark.sql.session.timeZone": "UTC",

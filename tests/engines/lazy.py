@@ -35,7 +35,7 @@ def of_dask(client, frame):
 
 
 def of_spark(session, frame):
-    return session.createDataFrame(frame.to_arrow()).repartition(PARTS)
+    return session.createDataFrame(frame.to_arrow())
 
 
 MAKERS = {
