@@ -143,6 +143,7 @@ def moves() -> None:
         "only the paper's moves": tuple(recipe._replace(annealed=0.999, anneal_hot=0.3) for recipe in whole),
         "only rebuilding": tuple(recipe._replace(annealed=0.0) for recipe in whole),
         "no memory of subtrees": tuple(changed(recipe, trust=1e-9) for recipe in whole),
+        "no raised or lifted subtrees": tuple(changed(recipe, raising=0.0, lifting=0.0) for recipe in whole),
         "no shaken cuts": tuple(changed(recipe, wild=0.0) for recipe in whole),
     }
     print("| table | " + " | ".join(variants) + " |\n| --- |" + " --: |" * len(variants))

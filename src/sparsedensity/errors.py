@@ -19,6 +19,7 @@ Every message is one or two sentences: what is wrong, where, and the way out. Lo
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,8 @@ LONGEST = 400
 """The most characters of a message; nobody reads a list of a thousand columns."""
 LONGEST_VALUE = 120
 CUT = " [...] "
+SECRET = re.compile(r"(://[^/@?\s:]*):[^/@?\s]*@")
+"""A password in the URL of a database."""
 
 
 class SparseDensityError(Exception):
@@ -152,6 +155,15 @@ def in_short(value: object) -> str:
         kind = type(value).__name__
         return f"a number of the type {kind}" if isinstance(value, int) else f"a value of the type {kind}"
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 4].rstrip()} ..."
+
+
+def without_secrets(text: str) -> str:
+    """A text to be shown, without the passwords of URLs in it.
+
+    >>> without_secrets("sparsedensity fit postgres://me:secret@host/shop?table=orders")
+    'sparsedensity fit postgres://me:...@host/shop?table=orders'
+    """
+    return SECRET.sub(r"\1:...@", text)
 
 
 @contextmanager

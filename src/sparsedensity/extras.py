@@ -7,6 +7,9 @@ from types import ModuleType
 
 from sparsedensity.errors import MissingExtraError
 
+EXTRAS = {"duckdb": "duckdb", "pyspark": "spark", "dask": "dask", "distributed": "dask", "ibis": "ibis"}
+"""The extra of this package that brings a library with all that it needs beside it."""
+
 
 def need(module: str, purpose: str) -> ModuleType:
     """Import an optional library, or say in one sentence what it is for and how to get it.
@@ -22,4 +25,5 @@ def need(module: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise MissingExtraError(f"{package} is needed for {purpose}. Install it: pip install {package}") from error
+        wanted = f"'sparsedensity[{EXTRAS[package]}]'" if package in EXTRAS else package
+        raise MissingExtraError(f"{package} is needed for {purpose}. Install it: pip install {wanted}") from error

@@ -40,6 +40,12 @@ class Problem(Generic[P_co]):
         """The log posterior of a structure, counted on all rows."""
         return self.count_and_score(structure)[0]
 
+    def score_of_one_leaf(self) -> float:
+        """The log posterior of a single leaf, which needs no count but that of all rows."""
+        posterior: Any = self.posterior
+        by_value = () if posterior.even else (self.engine.value_weights()[None],)
+        return float(posterior.log_posterior(Tree.leaf(self.domain), np.array([self.engine.n]), *by_value))
+
     def one_leaf_term(self) -> float:
         """What the leaf model says of the whole table as one leaf."""
         posterior: Any = self.posterior

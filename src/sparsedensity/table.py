@@ -70,15 +70,16 @@ class Table:
     @cached_property
     def n(self) -> float:
         """The total weight."""
-        return len(self) * self.each if self.each else math.fsum(self.weights)
-
-    @property
-    def each(self) -> float | None:
-        """What every row weighs, if that is stored but once."""
-        return float(self.weights[0]) if self.weights.strides == (0,) else None
+        each = stored_once(self.weights)
+        return math.fsum(self.weights) if each is None else len(self) * each
 
     def __len__(self) -> int:
         return len(self.weights)
+
+
+def stored_once(weights: Floats) -> float | None:
+    """What every row weighs, if that is stored but once."""
+    return float(weights[0]) if weights.strides == (0,) else None
 
 
 def number_rows(codes: Codes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

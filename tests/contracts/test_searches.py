@@ -1,7 +1,7 @@
 """The contract of every search: limits, budgets, Ctrl-C, seeds, and a reported score that is the plain one.
 
 Whatever ``sparsedensity.search`` exports with ``init``, ``step`` and ``best`` is tested by itself, and so is a toy that
-shows how little a search needs.
+shows how little a search needs; once with rows in memory, and once with rows that an engine cannot bring home.
 """
 
 import dataclasses
@@ -14,7 +14,9 @@ import pytest
 
 import sparsedensity.search
 from reproduction.datasets.random_trees import random_tree
+from sparsedensity import BranchSparseTree, GreedyTree, LeafSparseTree, SparseRuleList
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.errors import DataError
 from sparsedensity.posterior import BranchSparse, LeafSparse, SparseRules, profile_leaf
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, run
@@ -23,6 +25,7 @@ from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.structures import RuleList, Tree
 from sparsedensity.table import Table
 from tests import naive, naive_profiles
+from tests.far_rows import FarRows
 
 MOST_LEAVES = 5
 TRUTH = random_tree(rows=300, sizes=(3, 2, 4, 2), leaves=8, seed=1)
@@ -93,20 +96,26 @@ TREES = {
 }
 
 
-def every_case():
-    """Every search with every posterior it can work for."""
-    for search in SEARCHES:
-        if "antecedents" in inspect.signature(search).parameters:
-            yield pytest.param(search, "list", id=search.__name__)
-        else:
-            yield from (pytest.param(search, kind, id=f"{search.__name__}-{kind}") for kind in TREES)
+def every_case(searches, where):
+    """Every search with every posterior it can work for, where its rows are."""
+    for search in searches:
+        is_list = "antecedents" in inspect.signature(search).parameters
+        for kind in ["list"] if is_list else TREES:
+            yield pytest.param(search, kind + where, id=f"{search.__name__}-{kind}{where}")
 
 
-CASES = list(every_case())
+FAR = " far"
+PROOFS = [search for search in SEARCHES if search.__name__.startswith("Exact")]
+FAR_CASES = list(every_case([search for search in SEARCHES if search not in PROOFS], FAR))
+NEAR_CASES = list(every_case(SEARCHES, ""))
+CASES = NEAR_CASES + FAR_CASES
 
 
 def made(search, kind):
     """A search and its problem."""
+    if kind.endswith(FAR):
+        looked, problem = made(search, kind.removesuffix(FAR))
+        return looked, dataclasses.replace(problem, engine=FarRows(problem.engine))
     fields = {field.name for field in dataclasses.fields(search)}
     settings = {name: value for name, value in SHORT.items() if name in fields}
     engine = MemoryEngine(TABLE)
@@ -168,8 +177,44 @@ def test_a_seed_decides_what_is_found(search, kind):
     assert (first.structure.leaf_numbers(TABLE.codes) == second.structure.leaf_numbers(TABLE.codes)).all()
 
 
-@pytest.mark.parametrize(("search", "kind"), CASES)
+@pytest.mark.parametrize(("search", "kind"), NEAR_CASES)  # far rows are counted last, and what a sample says may fall
 def test_what_it_reports_while_it_looks_never_falls(search, kind):
     seen: list[float] = []
     run(*made(search, kind), budget=Budget(moves=2000), watch=[lambda state, _: seen.append(state.log_posterior)])
     assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize(("search", "kind"), list(every_case(PROOFS, FAR)))
+def test_a_proof_says_that_it_needs_all_rows(search, kind):
+    with pytest.raises(DataError, match="needs all distinct rows in memory"):
+        run(*made(search, kind))
+
+
+MODELS = [LeafSparseTree, BranchSparseTree, partial(LeafSparseTree, leaf="profile"), SparseRuleList, GreedyTree]
+SETTINGS = {"iterations": 300, "restarts": 2, "max_leaves": MOST_LEAVES, "max_rules": 3, "min_support": 10}
+
+
+def model_of(kind, search):
+    """An estimator with a short search."""
+    settings = {**SETTINGS, "search": search}
+    known = getattr(kind, "func", kind)().get_params()
+    return kind(**{name: value for name, value in settings.items() if name in known})
+
+
+@pytest.mark.filterwarnings("ignore:The chains do not agree")
+@pytest.mark.parametrize("kind", MODELS, ids=["leaf", "branch", "profile", "list", "greedy"])
+def test_an_estimator_learns_from_far_rows_by_default(kind):
+    engine = FarRows(MemoryEngine(TABLE))
+    posterior, found = model_of(kind, "auto").learn(engine, [])
+    assert found.log_posterior == pytest.approx(Problem(MemoryEngine(TABLE), posterior).score(found.structure))
+    assert not found.proven
+    assert found.upper_bound is None
+
+
+@pytest.mark.parametrize("limit", [None, 5.0])
+@pytest.mark.parametrize("kind", MODELS[:4], ids=["leaf", "branch", "profile", "list"])
+def test_an_estimator_that_is_told_to_prove_says_that_it_needs_all_rows(kind, limit):
+    model = model_of(kind, "exact")
+    model.time_limit = limit
+    with pytest.raises(DataError, match="needs all distinct rows in memory"):
+        model.learn(FarRows(MemoryEngine(TABLE)), [])

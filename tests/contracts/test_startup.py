@@ -11,7 +11,10 @@ import pytest
 
 import sparsedensity
 
-HEAVY = ("numba", "llvmlite", "sklearn", "scipy", "polars", "matplotlib", "pandas", "pyarrow", "narwhals")
+HEAVY = (
+    "numba", "llvmlite", "sklearn", "scipy", "polars", "matplotlib", "pandas", "pyarrow", "narwhals", "duckdb",
+    "pyspark", "ibis", "dask",
+)  # fmt: skip
 PROBE = """
 import json, sys
 heavy = {heavy!r}
@@ -56,6 +59,7 @@ def test_the_domain_can_be_declared_without_anything_heavy():
         ["fit", "--help"],
         ["show", "--help"],
         ["score", "--help"],
+        ["compare", "--help"],
         ["evaluate", "--help"],
         ["datasets", "--help"],
     ],

@@ -101,8 +101,8 @@ def test_partitions_may_be_empty_or_of_weight_0(as_lazy):
 
 BAD = {
     "'name' has no value 'stranger'": ("name", "stranger"),
-    "Partition 1: 'reading' holds infinity .inf. at row 5": ("reading", float("inf")),
-    "Partition 1: whole is -1.0 at row 5": ("whole", -1),
+    "'reading' holds infinity .inf. in partition 1 at row 5. Replace it": ("reading", float("inf")),
+    "whole is -1.0 in partition 1 at row 5. Weights must be": ("whole", -1),
 }
 
 

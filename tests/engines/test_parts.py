@@ -155,6 +155,16 @@ def test_an_identifier_is_left_out_and_no_row_is_dropped_for_lack_of_it():
     assert outcome(in_parts, frame, reading) == outcome(at_once, frame, reading)
 
 
+def test_names_that_crowd_the_first_part_are_not_looked_at_again():
+    frame = pl.DataFrame({"name": [f"n{i}" for i in range(200_000)], "half": [None, "x"] * 100_000})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = in_parts(frame, Reading(), size=80_000)
+    assert table.domain.left_out == ("name",)
+    assert sorted(table.weights.tolist()) == [100_000, 100_000]
+    assert outcome(in_parts, frame, Reading(), None, 80_000) == outcome(at_once, frame, Reading())
+
+
 @pytest.mark.parametrize(
     ("column", "missing", "words"),
     [

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 
 @pytest.fixture(scope="module")
 def rows():
-    return nasty(strange=True).with_row_index("row")
+    return nasty(strange=True).with_row_index("row").cast({"row": pl.Int64})
 
 
 @pytest.fixture(scope="module")

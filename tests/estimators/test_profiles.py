@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.model_selection import KFold
 
 from sparsedensity import BranchSparseTree, LeafSparseTree, compare, datasets
+from sparsedensity.cli.tables import read_rows
 from sparsedensity.cli.top import most_unusual
 from sparsedensity.density import Density
 from sparsedensity.engines import MemoryEngine
@@ -271,10 +272,11 @@ def test_the_top_rows_are_the_least_dense_of_a_table_of_any_size(kind, tmp_path,
     rows = mixed(3000)
     model = fitted(kind, rows[:600])
     rows.write_csv(tmp_path / "t.csv")
-    monkeypatch.setattr(batches, "read_batches", partial(batches.read_batches, rows=400))
+    monkeypatch.setattr(batches, "batches_of", partial(batches.batches_of, rows=400))
+    read = read_rows([str(tmp_path / "t.csv")], model.domain_, engine="polars")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        top, logs = most_unusual(model, str(tmp_path / "t.csv"), 45), model.score_samples(rows)
+        top, logs = most_unusual(model, read, 45), model.score_samples(rows)
     assert logs[top.numbers].tolist() == np.sort(logs)[:45].tolist()
     assert top.outside == np.isinf(logs).sum()
     tie = np.isclose(logs, logs[top.numbers[-1]], rtol=0, atol=1e-9)

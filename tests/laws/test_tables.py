@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines.drawing import places, rows_at
 from sparsedensity.search.trees.greedy import OpenLeaf
 from sparsedensity.structures import Cells
 from sparsedensity.table import Table
@@ -116,3 +117,11 @@ def test_a_sample_has_the_weight_of_the_whole_and_no_other_rows(domain, data, si
     assert sample.n == pytest.approx(table.n)
     assert len(sample) <= size
     assert set(map(tuple, sample.codes.tolist())) <= set(map(tuple, table.codes.tolist()))
+
+
+@given(st.integers(1, 50), st.integers(1, 200), st.floats(0, 1, exclude_max=True))
+def test_rows_of_one_weight_are_drawn_alike_whether_it_is_stored_once_or_for_each(rows, size, start):
+    at = places(3.0 * rows, size, start)
+    once, each = np.broadcast_to(np.float64(3), rows), np.full(rows, 3.0)
+    for found, expected in zip(rows_at(at, once), rows_at(at, each), strict=True):
+        assert found.tolist() == expected.tolist()

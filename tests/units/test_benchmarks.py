@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks import altered, dividing, held_out, misses, paper_data, profiles
+from benchmarks import altered, dividing, held_out, large, misses, paper_data, profiles
 from benchmarks.page import write_page
 from benchmarks.timing import Measured
 from reproduction.datasets import load
@@ -172,3 +172,20 @@ def test_no_size_predicts_better_than_the_best_of_all(halves):
     assert best == [score for scores in everything for score in scores[size]]
     for other in set(everything[0]) & set(everything[1]) & set(held_out.SIZES):
         assert np.mean(best) >= np.mean([score for scores in everything for score in scores[other]])
+
+
+@pytest.mark.parametrize("kind", large.DRAWING)
+def test_large_tables_are_drawn_and_fitted_in_a_process_of_their_own(monkeypatch, kind):
+    monkeypatch.setattr(large, "ROWS", 300)
+    one = large.alone(large.HERE, kind, 1)
+    assert one.gain > 0
+    assert (one.above_truth is None) == (kind == "a mixture of products")
+    assert 1 < one.leaves <= large.MOST_LEAVES
+
+
+def test_large_prints_a_line_per_seed_and_their_median(monkeypatch, capsys):
+    monkeypatch.setattr(large, "alone", lambda root, kind, seed: large.Outcome(1e6 + seed, -10.0 * seed, 80, 20.0))
+    large.main()
+    printed = capsys.readouterr().out
+    assert "| a known tree | here | 4 | 1,000,004 | -40 | 80 | 20 |" in printed
+    assert "| a mixture of products | here | median | 1,000,002 | -20 | 80 | 20 |" in printed

@@ -22,8 +22,8 @@ from sparsedensity.errors import (
     ModelFileError,
     UnknownValueError,
 )
-from sparsedensity.ingest.batches import read_batches
 from sparsedensity.ingest.files import read_file
+from sparsedensity.ingest.opening import open_table
 from sparsedensity.report.columns import columns_in_words
 from sparsedensity.structures.files import read_like_json
 
@@ -338,8 +338,7 @@ class TestFiles:
         assert read_file(path)["dots"].to_list() == read_file(path)["day"].to_list()
         domain = Domain.infer(read_file(path))
         assert read_file(path, domain).dtypes == types
-        (batch,) = read_batches(path, domain)
-        assert batch.dtypes == types
+        assert open_table([str(path)], domain, "polars").collect().dtypes == types
 
     @pytest.mark.parametrize("text", ["name,n\nMüller,1\n", "Größe,n\nx,1\n"])
     def test_latin_1_is_read_after_saying_so(self, text, tmp_path):
@@ -348,9 +347,6 @@ class TestFiles:
         with pytest.warns(DataWarning, match="not text in UTF-8 and is read as Latin-1"):
             frame = read_file(path)
         assert frame.write_csv() == text
-        with pytest.warns(DataWarning, match="Latin-1"):
-            (batch,) = read_batches(path, Domain.infer(frame))
-        assert batch.equals(frame)
 
     def test_excel_needs_a_library_and_says_so(self, tmp_path, monkeypatch):
         path = tmp_path / "t.xlsx"
@@ -372,13 +368,12 @@ class TestFiles:
         path = tmp_path / "t.parquet"
         path.write_bytes(b"PAR1")
 
-        def panic(*_):
+        def panic(*_, **_options):
             raise pl.exceptions.PanicException("index out of bounds")
 
         monkeypatch.setattr(pl, read, panic)
-        domain = Domain((Feature.nominal("a", ("x",)),))
         with pytest.raises(DataError, match=r"is not a Parquet file, or is damaged \(index out of bounds\)"):
-            list(read_batches(path, domain)) if read == "scan_parquet" else read_file(path)
+            open_table([str(path)]) if read == "scan_parquet" else read_file(path)
 
     @pytest.mark.parametrize("content", [b"\0" * 5000, b"a,b\n" * 5000])
     def test_what_does_not_begin_like_a_model_is_not_read_to_its_end(self, content, tmp_path):

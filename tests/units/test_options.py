@@ -7,7 +7,6 @@ import typer
 
 from sparsedensity import Domain, datasets
 from sparsedensity.cli import VERBS, app
-from sparsedensity.cli.data import Data
 from sparsedensity.cli.options import (
     LIMITS,
     NOT_PARAMETERS,
@@ -19,6 +18,7 @@ from sparsedensity.cli.options import (
     flag,
     parameters,
 )
+from sparsedensity.cli.tables import Data
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.estimators import ESTIMATORS
 from sparsedensity.report.words import enumerated
@@ -111,7 +111,7 @@ def test_a_domain_of_several_files_holds_the_values_of_all(table, tmp_path):
     for sex in ("male", "female"):
         names.append(str(tmp_path / f"{sex}.csv"))
         table.frame.filter(table.frame["sex"] == sex).write_csv(names[-1])
-    model, read = ModelOptions(domain=names, method="greedy", quiet=True).fit(names[0])
+    model, read = ModelOptions(domain=names, method="greedy", quiet=True).fit([names[0]])
     assert model.domain_["sex"].values == ("female", "male")
     assert read.frame["sex"].unique().to_list() == ["male"]
     table.frame.drop("age").write_csv(tmp_path / "other.csv")

@@ -17,7 +17,7 @@ import typer
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
 from sparsedensity.cli.data import note
 from sparsedensity.cli.options import flag, parameters
-from sparsedensity.errors import SparseDensityError
+from sparsedensity.errors import SparseDensityError, shortened, without_secrets
 from sparsedensity.version import COMMAND, __version__
 
 app = typer.Typer(
@@ -39,6 +39,11 @@ PYTHON = (
     (re.compile(r"\bdomain=Domain\.infer\(whole_table\)"), "--domain whole_table.csv"),
 )
 """What else our sentences write as Python, and how the command line says it."""
+ENGINES = {
+    "polars": "Polars", "pyo3_runtime": "Polars", "duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark",
+    "py4j": "Spark", "ibis": "Ibis", "narwhals": "The engine",
+}  # fmt: skip
+"""Who raised an error that is not ours, by the module of its type: what is wrong with a file may show only late."""
 for name, verb in VERBS.items():
     app.command(name, epilog=verb.EXAMPLES)(verb.command)
 
@@ -59,7 +64,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     warnings.showwarning = _show_warning
-    typed = COMMAND.set(shlex.join(["sparsedensity", *sys.argv[1:]]))
+    typed = COMMAND.set(without_secrets(shlex.join(["sparsedensity", *sys.argv[1:]])))
     try:
         app()
     except SparseDensityError as error:
@@ -68,6 +73,13 @@ def main() -> None:
     except BrokenPipeError:  # whoever read the answer has seen enough
         sys.stdout = None
         sys.exit(0)
+    except BaseException as error:  # Polars panics with one that is not an Exception
+        engine = ENGINES.get(type(error).__module__.partition(".")[0])
+        if engine is None:
+            raise
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        note(f"error: {engine} cannot read or count the rows: {shortened(without_secrets(reason))}.")
+        sys.exit(1)
     finally:
         COMMAND.reset(typed)
 

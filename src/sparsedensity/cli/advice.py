@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparsedensity.cli.data import Data, note
+from sparsedensity.cli.data import note
+from sparsedensity.cli.tables import Data
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import (
-    Data,
-    check_outputs,
-    complete_data,
-    is_model,
-    load_model,
-    note,
-    read_rows,
-    say,
-    working,
-    write_json,
-    write_text,
-)
+from sparsedensity.cli.data import is_model, load_model, note, say, working, write_json, write_text
 from sparsedensity.cli.options import ModelOptions, flag, taking_model_options
+from sparsedensity.cli.tables import Data, check_outputs, complete_data, read_rows
 from sparsedensity.errors import ColumnsError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -29,9 +18,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: sparsedensity compare last_year.csv this_year.csv --html differences.html · "
-    "sparsedensity compare model.json synthetic.parquet --svg differences.svg"
+    "sparsedensity compare model.json synthetic.parquet --svg differences.svg · "
+    "sparsedensity compare 'logs/2024-*.parquet' 'logs/2025-*.parquet' --engine duckdb"
 )
-FOR_ANY_MODEL = ("weight", "n_jobs", "quiet")
+FOR_ANY_MODEL = ("weight", "engine", "n_jobs", "quiet")
 """Options that fit nothing."""
 
 
@@ -41,7 +31,8 @@ def command(
         str,
         typer.Argument(
             metavar="FIRST",
-            help="A table, as for `sparsedensity fit`, or a saved model; - for a model on standard input.",
+            help="A table (a file, folder, pattern in quotes, database or bundled name), or a saved model; - for a "
+            "model on standard input.",
             autocompletion=complete_data,
         ),
     ],
@@ -68,7 +59,7 @@ def command(
     from sparsedensity.report.made import signed
 
     for data in (first, second):
-        check_outputs(data, svg, html)
+        check_outputs([data], svg, html)
     if first == "-" or is_model(first):
         compared = _with_model(Path(first), second, permutations, options)
     else:
@@ -91,7 +82,7 @@ def _with_model(path: Path, second: str, permutations: int | None, options: Mode
         option = of_tables[0] if of_tables else "--permutations"
         raise SparseDensityError(f"{option} is for two tables, but {path} is a model. Leave it out.")
     fitted = load_model(path)
-    rows = read_rows(second, fitted.domain_, options.weight)
+    rows = read_rows([second], fitted.domain_, options.weight, engine=options.engine)
     with working("comparing"):
         return fitted.compare(rows.frame, rows.weights, rows.name)
 
@@ -99,7 +90,7 @@ def _with_model(path: Path, second: str, permutations: int | None, options: Mode
 def _of_tables(first: str, second: str, permutations: int | None, options: ModelOptions) -> Comparison:
     from sparsedensity.estimators.comparing import READABLE_LEAVES, compare
 
-    one, other = _with_shared_columns(options.read(first), options.read(second))
+    one, other = _with_shared_columns(*_tables(first, second, options))
     model = options.model(one)
     if options.max_leaves is None and "max_leaves" in model.get_params():
         model.set_params(max_leaves=READABLE_LEAVES)
@@ -115,12 +106,22 @@ def _of_tables(first: str, second: str, permutations: int | None, options: Model
     )
 
 
+def _tables(first: str, second: str, options: ModelOptions) -> tuple[Data, Data]:
+    """Both tables, in memory or on one engine: if one is too large, the other is left where it is too."""
+    one, other = options.read([first]), options.read([second])
+    if one.lazy and not other.lazy:
+        other = replace(options, engine=one.engine).read([second])
+    elif other.lazy and not one.lazy:
+        one = replace(options, engine=other.engine).read([first])
+    return one, other
+
+
 def _with_shared_columns(one: Data, other: Data) -> tuple[Data, Data]:
     """Two tables with the columns that both have; others are left out with a note."""
-    shared = [column for column in one.frame.columns if column in other.frame.columns]
+    shared = [column for column in one.columns if column in other.columns]
     if not shared:
         raise ColumnsError(f"{one.name} and {other.name} have no column in common.")
-    lone = [column for column in (*one.frame.columns, *other.frame.columns) if column not in shared]
+    lone = [column for column in (*one.columns, *other.columns) if column not in shared]
     if lone:
         note(f"columns that only one of the tables has are left out: {', '.join(lone)}")
-    return one._replace(frame=one.frame.select(shared)), other._replace(frame=other.frame.select(shared))
+    return one.only(shared), other.only(shared)

@@ -1,4 +1,4 @@
-"""DATA and MODEL on the command line: files, bundled names, weights, JSON."""
+"""MODEL on the command line, and the answers: files, tables, JSON."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from sparsedensity import writing
-from sparsedensity.errors import ColumnsError, DataError, ModelFileError, OutputError, SparseDensityError, in_short
+from sparsedensity.errors import ModelFileError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
     from sparsedensity.report.from_file import SavedModel
     from sparsedensity.report.model import Report
@@ -38,73 +38,12 @@ SpreadsheetOption = Annotated[
 SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven", "calibrated_leaves")
 
 
-class Data(NamedTuple):
-    """A table, and the weight of each row if a column was named for it."""
-
-    frame: pl.DataFrame
-    weights: Any
-    name: str
-
-
-def read_data(name: str, *, weight: str | None = None, drop: list[str] | None = None) -> Data:
-    """A file, standard input (``-``) or a bundled data set by name."""
-    frame = _read(name, None)
-    for column in drop or []:
-        check_column(frame, column, name)
-    weights = None if weight is None else _weights(frame, weight, name)
-    unused = {*(drop or []), *([] if weight is None else [weight])}
-    return Data(frame.drop(unused), weights, Path(name).name)
-
-
-def complete_data(incomplete: str) -> list[str]:
-    """What a shell offers for DATA: bundled names and files."""
-    from sparsedensity import datasets
-
-    folder = Path(incomplete) if incomplete.endswith(("/", "\\")) else Path(incomplete).parent
-    files = [f"{path}/" if path.is_dir() else str(path) for path in sorted(folder.glob("*"))]
-    return [name for name in (*datasets.NAMES, *files) if name.startswith(incomplete)]
-
-
-def read_rows(name: str, domain: Domain, weight: str | None = None) -> Data:
-    """The columns of the table that a model was fitted to, identifiers first; others are left out with a note."""
-    frame = _read(name, domain)
-    weights = None if weight is None else _weights(frame, weight, name)
-    return Data(known_columns(frame, name, domain, weight), weights, Path(name).name)
-
-
-def known_columns(frame: pl.DataFrame, name: str, domain: Domain, weight: str | None = None) -> pl.DataFrame:
-    """The part of a table that a model knows: identifiers, which it leaves out, and then its columns in order."""
-    given = set(frame.columns)
-    lacking = [column for column in domain.names if column not in given]
-    if lacking:
-        raise ColumnsError(f"{name} has no column {lacking[0]!r}, which the model needs.")
-    known = {*domain.names, *domain.left_out, weight}
-    extra = [column for column in frame.columns if column not in known]
-    if extra:
-        note(f"columns that the model does not know are left out: {', '.join(extra)}")
-    return frame.select(*(name for name in domain.left_out if name in given), *domain.names)
-
-
-def row_names(data: str, numbers: Sequence[int], total: int) -> list[str]:
-    """What to call rows of a table of so many: with their line in the file, if every row is a line of text."""
-    from sparsedensity.ingest.files import one_line_per_row
-
-    lines = one_line_per_row(data, total)
-    return [f"Row {number} (line {number + 2} in the file)" if lines else f"Row {number}" for number in numbers]
-
-
 def is_model(name: str | Path) -> bool:
     """Whether a file is JSON, as saved models are."""
     if not Path(name).is_file():
         return False
     with Path(name).open("rb") as file:
         return file.read(64).lstrip()[:1] == b"{"
-
-
-def check_table(name: str) -> None:
-    """Refuse a saved model where a table is expected."""
-    if is_model(name):
-        raise DataError(f"{name} is a saved model, not a table. Give a CSV or Parquet file, or a bundled name.")
 
 
 def load_model(path: Path) -> DensityEstimator:
@@ -160,19 +99,6 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def check_outputs(data: str, *outputs: Path | None) -> None:
-    """Refuse to write over the data, into a folder that is not there, or two answers into one file."""
-    taken = {Path(data).resolve(): f"{data} is the table that is read"}
-    for output in filter(None, outputs):
-        if str(output) == "-":
-            continue
-        if output.resolve() in taken:
-            raise SparseDensityError(f"{taken[output.resolve()]}. Write to another file.")
-        if not output.resolve().parent.exists():
-            raise OutputError(output, f"there is no folder {output.parent}")
-        taken[output.resolve()] = f"{output} is already written to"
-
-
 def save_model(model: DensityEstimator, output: Path | None, *, quiet: bool = False) -> None:
     """Write a model if that was asked for, and say so."""
     if output is not None and str(output) == "-":
@@ -212,24 +138,44 @@ def write_json(answer: Any) -> None:
 
 def write_table(frame: pl.DataFrame, output: Path | None, spreadsheet: bool = False, *, quiet: bool = False) -> None:
     """A table as CSV, or as Parquet if the file name says so."""
-    as_csv = _without_formulas(frame) if spreadsheet else frame
-    if output is None or str(output) == "-":
-        sys.stdout.write(for_terminal(as_csv.write_csv()))
-        return
-    with writing.replacing(output) as part:
-        if output.suffix.lower() in (".parquet", ".pq"):
-            _write_parquet(frame, part)
-        else:
-            as_csv.write_csv(part)
+    write_parts([frame], output, spreadsheet, quiet=quiet)
+
+
+def write_parts(
+    parts: Iterable[pl.DataFrame], output: Path | None, spreadsheet: bool = False, *, quiet: bool = False
+) -> None:
+    """The same of a table that comes part by part, and is never in memory as a whole."""
+    if output is not None and str(output) != "-" and output.suffix.lower() in (".parquet", ".pq"):
+        with writing.replacing(output) as part:
+            _write_parquet(iter(parts), part)
+    else:
+        texts = (_as_csv(frame, spreadsheet, header=i == 0) for i, frame in enumerate(parts))
+        if output is None or str(output) == "-":
+            for text in texts:
+                sys.stdout.write(for_terminal(text))
+            return
+        with writing.replacing(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(texts)
     if not quiet:
         note(f"wrote {output}")
 
 
-def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
+def _as_csv(frame: pl.DataFrame, spreadsheet: bool, *, header: bool) -> str:
+    return (_without_formulas(frame) if spreadsheet else frame).write_csv(include_header=header)
+
+
+def _write_parquet(parts: Iterator[pl.DataFrame], path: Path) -> None:
+    """Write a file from parts as they come."""
     from polars.exceptions import ComputeError
+    from polars.io.plugins import register_io_source
+
+    first = next(parts)
+
+    def source(*_wishes: Any) -> Iterator[pl.DataFrame]:
+        return chain([first], parts)
 
     try:
-        frame.write_parquet(path)
+        register_io_source(source, schema=first.schema).sink_parquet(path)
     except ComputeError as error:  # so Polars says that a disk is full
         raise OSError(str(error).rpartition(": ")[2]) from None
 
@@ -278,35 +224,6 @@ def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
         "importance": dict(importance_of(model.report())),
         "leaves": leaves,
     }
-
-
-def _weights(frame: pl.DataFrame, column: str, name: str) -> Any:
-    check_column(frame, column, name)
-    if not frame[column].dtype.is_numeric():
-        first = next(iter(frame[column].drop_nulls()), None)
-        raise DataError(f"The weight column {column!r} holds {in_short(first)}, not numbers.")
-    if frame[column].null_count():
-        raise DataError(f"The weight column {column!r} has missing values. Fill them in.")
-    return frame[column].to_numpy()
-
-
-def check_column(frame: pl.DataFrame, column: str, name: str) -> None:
-    """Refuse a column that a table does not have."""
-    if column not in frame.columns:
-        raise ColumnsError(f"There is no column {column!r} in {name}. Columns: {', '.join(frame.columns)}.")
-
-
-def _read(name: str, domain: Domain | None) -> pl.DataFrame:
-    from sparsedensity import datasets
-    from sparsedensity.ingest.files import read_file
-
-    if name in datasets.NAMES and not Path(name).exists():
-        return datasets.load(name)
-    check_table(name)
-    if name != "-" and not Path(name).suffix and not Path(name).exists():
-        raise DataError(f"{name!r} is neither a file nor a bundled data set ({', '.join(datasets.NAMES)}).")
-    with working(f"reading {name}"):
-        return read_file(name, domain)
 
 
 def _finite(value: Any) -> Any:

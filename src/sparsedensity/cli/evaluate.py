@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsedensity.cli.data import (
-    Data,
     SpreadsheetOption,
-    check_column,
-    check_outputs,
     note,
     say,
     write_json,
     write_table,
     write_text,
 )
-from sparsedensity.cli.options import OF_PROFILES, DataName, ModelOptions, taking_model_options
+from sparsedensity.cli.options import OF_PROFILES, DataNames, ModelOptions, taking_model_options
+from sparsedensity.cli.tables import Data, at_hand, check_column, check_outputs
 from sparsedensity.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ KEEP_HELP = "Keep finished folds in this file; repeat the command to go on where
 
 @taking_model_options
 def command(
-    data: DataName,
+    data: DataNames,
     folds: Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)] = 5,
     fold_column: Annotated[str | None, typer.Option("--fold-column", help=FOLD_HELP, metavar="COLUMN")] = None,
     grid: Annotated[list[str] | None, typer.Option("--grid", help=GRID_HELP)] = None,
@@ -71,7 +69,7 @@ def command(
 
     check_outputs(data, keep, csv, svg)
     seed = 0 if options.random_state is None else options.random_state
-    table, splits = _folds(options.read(data), fold_column, folds)
+    table, splits = _folds(at_hand(options.read(data), "evaluating with"), fold_column, folds)
     model = replace(options, random_state=None).model(table)
     reading = {name: getattr(model, name) for name in ("kinds", "bins", "missing")}
     try:
@@ -103,7 +101,7 @@ def _folds(table: Data, column: str | None, folds: int) -> tuple[Data, Any]:
     """The table without the column that names the folds, and the folds as row numbers; or a number of folds."""
     if column is None:
         return table, folds
-    check_column(table.frame, column, table.name)
+    check_column(table.columns, column, table.name)
     fold = table.frame[column].rank("dense").fill_null(0).to_numpy()
     names = sorted(set(fold.tolist()))
     if len(names) < 2:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsedensity.cli.data import load_model, read_rows, row_names, say, write_json
-from sparsedensity.cli.options import DataName
+from sparsedensity.cli.data import load_model, say, write_json
+from sparsedensity.cli.options import DataNames
 from sparsedensity.cli.show import ModelFile
+from sparsedensity.cli.tables import first_of, read_rows, row_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,17 +25,16 @@ EXAMPLES = (
 
 def command(
     model: ModelFile,
-    data: DataName,
+    data: DataNames,
     rows: Annotated[int | None, typer.Option("--rows", "-n", help="Only the first N rows.", min=1)] = None,
     width: Annotated[int | None, typer.Option("--width", help="Columns of text; the terminal's by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of cards.")] = False,
 ) -> None:
     """Explain every row: its path in words, how unusual it is, and the one change that would make it most ordinary."""
     fitted = load_model(model)
-    table = read_rows(data, fitted.domain_).frame
-    names = row_names(data, range(table.height), table.height)
-    table = table if rows is None else table.head(rows)
-    explained = [replace(e, name=name) for e, name in zip(fitted.explain(table), names, strict=False)]
+    table, total = first_of(read_rows(data, fitted.domain_), rows)
+    names = row_names(data, range(table.height), total)
+    explained = [replace(e, name=name) for e, name in zip(fitted.explain(table), names, strict=True)]
     show_cards(explained, table, width, json)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsedensity.cli.data import (
-    check_outputs,
     model_as_json,
     model_as_text,
     note,
@@ -17,15 +16,17 @@ from sparsedensity.cli.data import (
     working,
     write_json,
 )
-from sparsedensity.cli.options import DataName, ReadableOptions, estimators, taking_model_options
+from sparsedensity.cli.options import DataNames, ReadableOptions, estimators, taking_model_options
 from sparsedensity.cli.report import ReportFolds, write_report
+from sparsedensity.cli.tables import check_outputs
 from sparsedensity.errors import SparseDensityError
 
 if TYPE_CHECKING:
     from sparsedensity.report.near_optimal import Agreement
 
 EXAMPLES = (
-    "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 24 -o model.json"
+    "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 24 -o model.json · "
+    "sparsedensity fit 'logs/*.parquet' --engine duckdb · sparsedensity fit 'shop.duckdb?table=orders'"
 )
 
 NEAR_HELP = "Also say what all trees or lists share whose log posterior is within so many nats of the best."
@@ -33,7 +34,7 @@ NEAR_HELP = "Also say what all trees or lists share whose log posterior is withi
 
 @taking_model_options
 def command(
-    data: DataName,
+    data: DataNames,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the model as JSON.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the report as one HTML page.")] = None,
     folds: ReportFolds = 5,

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_type_hints
 
 import typer
 
 from sparsedensity.cli.advice import advise
-from sparsedensity.cli.data import Data, check_column, complete_data, read_data, was_interrupted
-from sparsedensity.errors import ColumnsError, ParameterError, SparseDensityError
+from sparsedensity.cli.data import was_interrupted
+from sparsedensity.cli.tables import (
+    ENGINE_DEFAULT,
+    ENGINE_HELP,
+    Data,
+    Engine,
+    at_hand,
+    check_column,
+    complete_data,
+    read_data,
+)
+from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators import DensityEstimator
 
-DataName = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="A CSV or Parquet file, - for CSV on standard input, or a bundled name (see `sparsedensity datasets`).",
-        autocompletion=complete_data,
-    ),
-]
+DATA_HELP = (
+    "CSV or Parquet files, folders of them, or patterns in quotes ('logs/*.parquet'): together one table. Or a table "
+    "of a database ('shop.duckdb?table=orders', or any Ibis URL), - for CSV on standard input, or a bundled name (see "
+    "`sparsedensity datasets`)."
+)
+DataNames = Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP, autocompletion=complete_data)]
 
 
 KINDS = ("nominal", "ordinal", "continuous")
@@ -66,9 +74,10 @@ class ModelOptions:
         "10",
     )
     domain: list[str] | None = given(
-        "A file whose values and ranges make up the domain, instead of those of DATA. Repeatable: all together.",
+        "A table whose values and ranges make up the domain, instead of those of DATA. Repeatable: all together.",
         DATA,
     )
+    engine: Engine | None = given(ENGINE_HELP, DATA, ENGINE_DEFAULT)
     missing: Literal["category", "drop", "error"] | None = given("How to treat missing values.", DATA, "category")
     unknown: Literal["zero", "nearest", "error"] | None = given(
         "A value outside the domain: density 0, the outermost bin, or an error.", DATA, "zero"
@@ -144,18 +153,19 @@ class ModelOptions:
     n_jobs: int | None = given("Threads; -1 for all cores.", SEARCH, default=-1)
     quiet: bool = given("Print nothing but errors and warnings.", default=False, short="-q")
 
-    def fit(self, name: str) -> tuple[DensityEstimator, Data]:
+    def fit(self, names: Sequence[str]) -> tuple[DensityEstimator, Data]:
         """Read the data and fit the model that was asked for."""
-        table = self.read(name)
+        table = self.read(names)
         model = self.model(table)
         model.fit(table.frame, sample_weight=table.weights)
         if not self.quiet and self.limit is not None and not was_interrupted(model):
-            advise(model, table, more=bool(self._own_limit(model)), profiles=self.leaf is None)
+            more = bool(self._own_limit(model)) and not table.lazy  # which takes all rows
+            advise(model, at_hand(table) if self.leaf is None else table, more=more, profiles=self.leaf is None)
         return model, table
 
-    def read(self, name: str) -> Data:
+    def read(self, names: Sequence[str]) -> Data:
         """Read the data."""
-        return read_data(name, weight=self.weight, drop=self.drop)
+        return read_data(names, weight=self.weight, drop=self.drop or (), engine=self.engine)
 
     def model(self, table: Data) -> DensityEstimator:
         """An estimator from the options that were given; one that it does not take is an error."""
@@ -193,21 +203,11 @@ class ModelOptions:
         """The domain of the files that were named for it, all rows together."""
         if not self.domain:
             return None
-        import polars as pl
-
         from sparsedensity.domain import Domain
 
-        parts = [self.read(name) for name in self.domain]
-        for part in parts[1:]:
-            if part.frame.columns != parts[0].frame.columns:
-                raise ColumnsError(f"{part.name} has other columns than {parts[0].name}. A domain needs the same ones.")
-        try:
-            frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
-        except pl.exceptions.PolarsError as error:
-            raise ColumnsError(f"The columns of {', '.join(self.domain)} hold different types: {error}") from None
-        weights = None if self.weight is None else pl.concat([pl.Series(part.weights) for part in parts]).to_numpy()
+        table = self.read(self.domain)
         reading: dict[str, Any] = {"bins": 10 if bins is None else bins, "missing": self.missing or "category"}
-        return Domain.infer(frame, kinds=kinds, **reading, sample_weight=weights)
+        return Domain.infer(table.frame, kinds=kinds, **reading, sample_weight=table.weights)
 
 
 class ReadableOptions(ModelOptions):
@@ -216,7 +216,7 @@ class ReadableOptions(ModelOptions):
     limit: ClassVar[int | None] = READABLE
 
 
-NOT_PARAMETERS = ("method", "weight", "drop", "quiet")
+NOT_PARAMETERS = ("method", "weight", "drop", "engine", "quiet")
 """Options that choose the estimator, read the table, or silence the answer."""
 RENAMED = {"kinds": "kind", "random_state": "seed", "n_jobs": "jobs", "max_leaf": "most-rows-in-leaf"}
 """Parameters whose option has another name."""
@@ -292,9 +292,9 @@ def _kinds(options: list[str], table: Data) -> dict[str, Any] | str | None:
         column, equals, what = option.rpartition("=")
         if not equals:
             raise ParameterError("--kind", option, f"of the form COLUMN=..., or {', '.join(KINDS)} for all columns")
-        check_column(table.frame, column, table.name)
+        check_column(table.columns, column, table.name)
         values: list[Any] = what.split(",")
-        if len(values) > 1 and table.frame[column].dtype.is_integer():
+        if len(values) > 1 and table.holds_whole_numbers(column):
             allowed = f"one of the whole numbers in the column {column!r}"
             values = [_number(int, value, "--kind", value, allowed) for value in values]
         kinds[column] = values if len(values) > 1 else what

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparsedensity import writing
-from sparsedensity.cli.data import Data, check_outputs, note, save_model, say, was_interrupted, write_json, write_text
-from sparsedensity.cli.options import DataName, ModelOptions, taking_model_options
+from sparsedensity.cli.data import note, save_model, say, was_interrupted, write_json, write_text
+from sparsedensity.cli.options import DataNames, ModelOptions, taking_model_options
+from sparsedensity.cli.tables import Data, at_hand, check_outputs
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ EXAMPLES = "Examples: sparsedensity path titanic · sparsedensity path people.cs
 
 @taking_model_options
 def command(
-    data: DataName,
+    data: DataNames,
     folds: Annotated[int, typer.Option("--cv", help="Folds of cross-validation; 0 for none.", min=0)] = 5,
     pick: Annotated[
         str | None,
@@ -44,6 +45,7 @@ def command(
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
     if was_interrupted(model):  # half a path says nothing about sizes
         raise KeyboardInterrupt
+    table = at_hand(table, "the path is scored on")
     path = model.sparsity_path(table.frame, folds or None, table.weights)
     if plot is not None:
         _draw(path, plot, quiet=options.quiet)

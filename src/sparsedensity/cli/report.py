@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparsedensity.cli.data import Data, check_outputs, was_interrupted, write_text
-from sparsedensity.cli.options import DataName, ReadableOptions, taking_model_options
+from sparsedensity.cli.data import was_interrupted, write_text
+from sparsedensity.cli.options import DataNames, ReadableOptions, taking_model_options
+from sparsedensity.cli.tables import Data, at_hand, check_outputs
 
 if TYPE_CHECKING:
     from sparsedensity.estimators import DensityEstimator
@@ -23,7 +24,7 @@ ReportFolds = Annotated[int, typer.Option("--cv", help="Folds of the report's cr
 
 @taking_model_options
 def command(
-    data: DataName,
+    data: DataNames,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page; - for standard output.")] = Path(
         "report.html"
     ),
@@ -38,7 +39,8 @@ def command(
 
 
 def write_report(model: DensityEstimator, table: Data, output: Path, folds: int, *, quiet: bool = False) -> None:
-    """Write the report of a model and the table it was fitted to."""
+    """Write the report of a model and the table it was fitted to; of a large one it shows some rows."""
+    table = at_hand(table, "records, leaf contents and held-out scores are from")
     cv = None if was_interrupted(model) else folds or None
     page = model.to_html(None, table.frame, sample_weight=table.weights, cv=cv, source=table.name)
     write_text(page, output, quiet=quiet)

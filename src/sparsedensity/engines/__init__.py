@@ -2,5 +2,6 @@
 
 from sparsedensity.engines.base import Engine, LeafWeights, table_or_sample, whole_table
 from sparsedensity.engines.memory import MemoryEngine
+from sparsedensity.engines.remembered import RememberingEngine
 
-__all__ = ["Engine", "LeafWeights", "MemoryEngine", "table_or_sample", "whole_table"]
+__all__ = ["Engine", "LeafWeights", "MemoryEngine", "RememberingEngine", "table_or_sample", "whole_table"]

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines.drawing import places, rows_at
 from sparsedensity.kernels import count
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.structures.base import ROWS_PER_BLOCK
@@ -67,15 +68,9 @@ class MemoryEngine:
 
     def sample(self, size: int, rng: np.random.Generator) -> Table:
         """Rows drawn at equal steps of weight from a random start; the drawn weights stand for the whole."""
-        table, marks = self.table, np.arange(size) + rng.random()
-        if table.each:
-            step, places = table.n / size, (marks * (len(table) / size)).astype(np.intp)
-        else:
-            ends = np.cumsum(table.weights)
-            step = float(ends[-1]) / size
-            places = np.searchsorted(ends, marks * step, side="right")
-        drawn, times = np.unique(np.minimum(places, len(table) - 1), return_counts=True)
-        codes, weights = np.ascontiguousarray(table.codes[drawn]), times.astype(np.float64) * step
+        table = self.table
+        rows, times = rows_at(places(table.n, size, rng.random()), table.weights)
+        codes, weights = np.ascontiguousarray(table.codes[rows]), times * (table.n / size)
         return Table(table.domain, codes, weights) if table.distinct else Table.of(table.domain, codes, weights)
 
     def collapsed(self) -> Table | None:

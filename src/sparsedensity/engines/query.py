@@ -40,8 +40,6 @@ class QueryEngine:
     """The column of weights, which are all above 0,"""
     step: float = 1.0
     """and the step of the grid on which they are added up."""
-    most_distinct: int = 0
-    """How many distinct rows may be brought home."""
 
     def value_weights(self) -> Floats:
         """The weight at every value of every feature."""
@@ -85,15 +83,16 @@ class QueryEngine:
         table = home.table if len(codes) <= size else home.sample(size, rng)
         return Table(self.domain, table.codes, table.weights * (self.n / table.n))
 
-    def collapsed(self) -> Table | None:
-        """The distinct rows with their weights, if they are as few as was told."""
-        if not self.most_distinct:
-            return None
+    def collapsed(self) -> None:
+        """Nothing: whoever opened the table would have brought home few distinct rows."""
+
+    def distinct(self, most: int) -> Table | None:
+        """The distinct rows with their weights, unless there are more than so many."""
         keys = [f"key {i}" for i in range(len(self.domain))]
         asked = {key: self._key(feature) for key, feature in zip(keys, self.domain, strict=True)}
         counted = self._rows.with_columns(**asked).group_by(keys).agg(self._total().alias("total"))
-        found = counted.head(self.most_distinct + 1).collect("pyarrow")
-        if len(found) > self.most_distinct:
+        found = counted.head(most + 1).collect("pyarrow")
+        if len(found) > most:
             return None
         codes = [self._codes_of_keys(feature, found[key]) for key, feature in zip(keys, self.domain, strict=True)]
         weights = _numbers(found["total"]) * self.step

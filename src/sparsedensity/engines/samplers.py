@@ -18,7 +18,7 @@ PRIME = 67_108_859
 def some_rows(frame: nw.LazyFrame[Any], size: float, rows: int, rng: np.random.Generator) -> nw.LazyFrame[Any]:
     """At least so many of the rows of a frame, but for bad luck of one in a million; all if it has no more.
 
-    The same seed gives the same rows, if the engine reads them in the same order or, on Spark, in the same parts.
+    The same seed gives the same rows, if the engine reads them in the same order; on Spark, in the same partitions.
     """
     share = (size + 5 * math.sqrt(size) + 10) / rows
     seed = int(rng.integers(PRIME))
@@ -27,7 +27,7 @@ def some_rows(frame: nw.LazyFrame[Any], size: float, rows: int, rng: np.random.G
     if frame.implementation.is_duckdb():
         return _of_duckdb(frame, share, seed)
     if frame.implementation.is_pyspark():
-        return _lazy(frame.to_native().sample(fraction=share, seed=seed))
+        return _of_spark(frame, share, seed)
     if frame.implementation.is_ibis():
         return _of_ibis(frame, share, seed)
     raise DataError(
@@ -39,6 +39,13 @@ def _of_duckdb(frame: nw.LazyFrame[Any], share: float, seed: int) -> nw.LazyFram
     """The same rows at any number of threads."""
     sql = f"SELECT * FROM some_rows USING SAMPLE {100 * share:.9f} PERCENT (bernoulli, {seed})"  # noqa: S608
     return _lazy(frame.to_native().query("some_rows", sql))
+
+
+def _of_spark(frame: nw.LazyFrame[Any], share: float, seed: int) -> nw.LazyFrame[Any]:
+    """By the places of rows in their partition, which are settled first: rows that were shuffled come in any order."""
+    functions, rows = import_module("pyspark.sql.functions"), frame.to_native()
+    settled = rows.sortWithinPartitions(functions.xxhash64(*(rows[name] for name in frame.collect_schema().names())))
+    return _lazy(settled.sample(fraction=share, seed=seed))
 
 
 def _of_ibis(frame: nw.LazyFrame[Any], share: float, seed: int) -> nw.LazyFrame[Any]:

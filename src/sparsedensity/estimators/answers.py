@@ -233,12 +233,12 @@ def open_rows(model: DensityEstimator, X: Any) -> Source:
     return known
 
 
-def remember_columns(model: DensityEstimator, source: Source) -> None:
+def remember_columns(model: DensityEstimator, names: Sequence[str], *, named: bool) -> None:
     """Note how many columns there are, and their names if they have any."""
-    model.n_features_in_ = len(source.names)
+    model.n_features_in_ = len(names)
     model.__dict__.pop("feature_names_in_", None)
-    if source.named:
-        model.feature_names_in_ = np.array(source.names, dtype=object)
+    if named:
+        model.feature_names_in_ = np.array(names, dtype=object)
 
 
 def check_columns(model: DensityEstimator, source: Source, width: int) -> None:

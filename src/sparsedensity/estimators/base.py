@@ -21,17 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators import answers, paths
 from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
 from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain
-from sparsedensity.estimators.fitting import fit_source
+from sparsedensity.estimators.fitting import fit_table
 from sparsedensity.estimators.folds import HeldOut
 from sparsedensity.estimators.parameters import check_word, jobs_of
-from sparsedensity.ingest import open_source
-from sparsedensity.ingest.decode import Frame, kind_of
+from sparsedensity.ingest.decode import Frame
 from sparsedensity.posterior import Posterior
 from sparsedensity.posterior.base import exact_intervals
 from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
@@ -127,10 +126,10 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """What is believed before any row is seen."""
 
     @abstractmethod
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
+    def learn(self, engine: Engine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Choose the structure."""
 
-    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+    def learn_fold(self, engine: Engine, effort: float) -> Found:
         """Choose the structures of all sizes for one fold, at a share of the effort of a fit if that saves time."""
         return self.learn(engine, [])[1]
 
@@ -138,15 +137,15 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         """Which rows to keep from the search: none, unless the model is honest."""
         return None
 
-    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+    def learn_beyond(self, engine: Engine, limit: int) -> Found | None:
         """A quick look from the fitted structure under another limit, if that can be had."""
         return None
 
-    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+    def choose(self, engine: Engine, found: Found) -> Structure:
         """The structure that a fit to the rows of a fold would choose, given what the search of the fold found."""
         return found.structure
 
-    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+    def every_size(self, engine: Engine, found: Found) -> Mapping[int, Structure]:
         """The best structure of every size; a model from a file has none, so they are learned again."""
         return found.archive or self.learn_fold(engine, 1.0).archive
 
@@ -156,14 +155,16 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X
-            A pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows.
+            A pandas, Polars or PyArrow table, a NumPy array, a list of records or a list of rows; or a table that is
+            elsewhere: a Polars lazy frame, a DuckDB relation, a Spark, Dask or Ibis table. Its rows stay there.
         y
             Ignored; there for scikit-learn.
         sample_weight
-            One weight per row, so that a table of counts is a data set. Rows of weight 0 are left out.
+            One weight per row, or the column that holds it, so that a table of counts is a data set. Rows of weight 0
+            are left out.
         """
         self.check_parameters()
-        fit_source(self, open_source(X), sample_weight, kind_of(X))
+        fit_table(self, X, sample_weight)
         return self
 
     @property

@@ -38,7 +38,7 @@ def gather(
 
     Ctrl-C ends the gathering: what is there by then is shown.
     """
-    gathered: dict[str, Any] = {"source": words.printable(source)}
+    gathered: dict[str, Any] = {"source": words.printable(source, words.LONGEST_HINT)}
     try:
         gathered.update(_parts(model, X, sample_weight, cv))  # one by one, so that what is there stays
     except KeyboardInterrupt:

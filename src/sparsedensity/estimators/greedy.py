@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Literal
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine
 from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.parameters import check_word
 from sparsedensity.posterior import LeafSparse
@@ -76,11 +76,11 @@ class GreedyTree(HonestEstimator):
         """What is believed before any row is seen."""
         return LeafSparse(self.expected_leaves, self.pseudocount)
 
-    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+    def learn_beyond(self, engine: Engine, limit: int) -> Found | None:
         """The greedy tree under another limit."""
         return replace(self, max_leaves=limit).learn(engine, [])[1]
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
+    def learn(self, engine: Engine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
         """Grow and prune until no step is left, or no time."""
         problem = Problem(engine, self.posterior(engine.domain), self.max_leaves)
         search, budget = Greedy(self.criterion, self.min_leaf, self.max_leaf), Budget(seconds=self.time_limit)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine, whole_table
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.search import Found
@@ -57,11 +57,12 @@ class Histogram(DensityEstimator):
         """What is believed before any row is seen."""
         return FullHistogram(self.pseudocount)
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[FullHistogram, Found]:
+    def learn(self, engine: Engine, watch: list[Watch]) -> tuple[FullHistogram, Found]:
         """The points that occur, with their log evidence; there is nothing to search."""
         begin, belief = time.perf_counter(), self.posterior(engine.domain)
-        cells = Cells(engine.domain, engine.table.codes)
-        score = belief.log_posterior(cells, np.append(engine.table.weights, 0.0))
+        table = whole_table(engine)
+        cells = Cells(engine.domain, table.codes)
+        score = belief.log_posterior(cells, np.append(table.weights, 0.0))
         return belief, Found(
             cells,
             method="enumeration",

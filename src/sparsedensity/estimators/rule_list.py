@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine, whole_table
+from sparsedensity.engines import Engine, table_or_sample, whole_table
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearLists
@@ -38,6 +38,8 @@ from sparsedensity.structures import RuleList, Structure, Tree
 SEARCHES = ("auto", "anneal", "exact")
 AUTO_SECONDS = 0.5
 """As many prefixes as take about so long are visited by default in the hope of a proof."""
+SAMPLE = 60_000
+"""The rows that are searched if an engine cannot bring all distinct ones home."""
 FEW_PROPOSALS = 2_000
 """Enough for a quick look at what more rules would buy."""
 STARTS = "a fitted tree or rule list, the path of a saved one, or None"
@@ -137,7 +139,7 @@ class SparseRuleList(HonestEstimator):
         """What is believed before any row is seen, if rules may use every antecedent of a domain."""
         return self._belief(antecedents_by_size(domain, self.max_conditions, self.ordinal_conditions))
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[SparseRules, Found]:
+    def learn(self, engine: Engine, watch: list[Watch]) -> tuple[SparseRules, Found]:
         """Search as the parameter says, and warn if the chains do not agree."""
         problem, antecedents = self._problem(engine)
         found = self._search(problem, antecedents, watch)
@@ -150,7 +152,7 @@ class SparseRuleList(HonestEstimator):
             )
         return problem.posterior, found
 
-    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+    def learn_fold(self, engine: Engine, effort: float) -> Found:
         """The best lists of all lengths that fewer chains see: each takes its time to climb, however few they are."""
         chains = max(1, round(self.restarts * min(effort, 1.0)))
         share = min(1.0, effort * self.restarts / chains)
@@ -162,12 +164,12 @@ class SparseRuleList(HonestEstimator):
         )
         return short._walk(*self._problem(engine), [])
 
-    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+    def learn_beyond(self, engine: Engine, limit: int) -> Found | None:
         """A quick look from the fitted list under another limit, by one chain."""
         wider = replace(self, max_rules=limit, restarts=1, iterations=FEW_PROPOSALS)
         return wider._walk(*wider._problem(engine), [], start=self.structure_)
 
-    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+    def every_size(self, engine: Engine, found: Found) -> Mapping[int, Structure]:
         """The best list of every length; a proof is about one length, so the chains walk to the others from there."""
         if len(found.archive) > 1 or (found.archive and found.method != "exact"):
             return found.archive
@@ -205,16 +207,18 @@ class SparseRuleList(HonestEstimator):
     def _belief(self, counts: tuple[int, ...]) -> SparseRules:
         return SparseRules(counts, self.expected_rules, self.expected_conditions, self.pseudocount)
 
-    def _problem(self, engine: MemoryEngine) -> tuple[Problem[SparseRules], Antecedents]:
+    def _problem(self, engine: Engine) -> tuple[Problem[SparseRules], Antecedents]:
         """The problem and the antecedents, which are mined once for the prior and the search alike."""
-        antecedents = Antecedents(whole_table(engine), self.max_conditions, self.ordinal_conditions, self.min_support)
+        table = table_or_sample(engine, SAMPLE, generator(self.random_state))
+        antecedents = Antecedents(table, self.max_conditions, self.ordinal_conditions, self.min_support)
         most = None if self.max_rules is None else self.max_rules + 1  # the else is a leaf too
         return Problem(engine, self._belief(antecedents.counts), most), antecedents
 
     def _search(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
         if self.search == "exact":
             return self._prove(problem, antecedents, watch)
-        if self.search == "anneal" or not estimate_list(problem, antecedents).possible:
+        sampled = problem.engine.collapsed() is None
+        if self.search == "anneal" or sampled or not estimate_list(problem, antecedents).possible:
             return self._walk(problem, antecedents, watch)
         tried = self._try_to_prove(problem, antecedents, watch)
         if tried.proven or tried.reason == "interrupted":
@@ -242,6 +246,7 @@ class SparseRuleList(HonestEstimator):
 
     def _prove(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
         """The best list, proven; with a time limit, the best list known and the bound that was reached."""
+        whole_table(problem.engine)
         if self.time_limit is None and (ahead := estimate_list(problem, antecedents)).hopeless:
             raise too_large(ahead)
         walked = self._walk(problem, antecedents, watch)

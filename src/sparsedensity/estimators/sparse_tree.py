@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine, whole_table
 from sparsedensity.errors import ParameterError
 from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearTrees
@@ -156,17 +156,17 @@ class SparseTree(HonestEstimator):
         found = near_optimal(self._problem(searched_rows(self)), within, at_most, depth=self.depth)
         return NearTrees(self, found.listed, found.within, found.complete)
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[Posterior, Found]:
+    def learn(self, engine: Engine, watch: list[Watch]) -> tuple[Posterior, Found]:
         """Search as the parameter says; ``"auto"`` proves if an estimate says seconds, and else anneals."""
         problem = self._problem(engine)
         return problem.posterior, self._search(problem, self._given_start(engine.domain), watch)
 
-    def learn_fold(self, engine: MemoryEngine, effort: float) -> Found:
+    def learn_fold(self, engine: Engine, effort: float) -> Found:
         """The best trees of all sizes, from a proof if one is quick to make, else from a short search."""
         start = self._given_start(engine.domain)
         return self._all_sizes(self._problem(engine), start, min(effort, 1.0), most_seconds=FOLD_SECONDS)
 
-    def learn_beyond(self, engine: MemoryEngine, limit: int) -> Found | None:
+    def learn_beyond(self, engine: Engine, limit: int) -> Found | None:
         """A quick look from the fitted tree under another limit; with a depth it would take another proof."""
         if self.depth is not None:
             return None
@@ -174,11 +174,11 @@ class SparseTree(HonestEstimator):
         problem = wider._problem(engine)
         return wider._grow(problem, []) if self.search == "greedy" else wider._anneal(problem, self.structure_, [])
 
-    def choose(self, engine: MemoryEngine, found: Found) -> Structure:
+    def choose(self, engine: Engine, found: Found) -> Structure:
         """The best tree that the fold saw; with a depth, which the other sizes do not heed, the one that is proven."""
         return found.structure if self.depth is None else self._prove(self._problem(engine), None, []).structure
 
-    def every_size(self, engine: MemoryEngine, found: Found) -> Mapping[int, Structure]:
+    def every_size(self, engine: Engine, found: Found) -> Mapping[int, Structure]:
         """The best tree of every size; if a proof knows only some of them, the others are annealed from its tree."""
         problem, tree = self._problem(engine), found.structure
         if found.archive and (found.method != "exact" or len(found.archive) == sizes_kept(problem)):
@@ -200,7 +200,7 @@ class SparseTree(HonestEstimator):
                 return found
         return self._anneal(problem, start, [], effort=effort)
 
-    def _problem(self, engine: MemoryEngine) -> AnyProblem:
+    def _problem(self, engine: Engine) -> AnyProblem:
         seen = None if self.leaf == "uniform" else engine.value_weights()
         return Problem(engine, self.posterior(engine.domain, seen), self.max_leaves)
 
@@ -236,6 +236,7 @@ class SparseTree(HonestEstimator):
 
     def _prove(self, problem: AnyProblem, start: Tree | None, watch: list[Watch]) -> Found:
         """The best tree, proven; with a time limit, the annealed tree and the bound that was reached."""
+        whole_table(problem.engine)
         if self.time_limit is None:
             return run(Exact(depth=self.depth), problem, watch=watch)
         begin = time.perf_counter()

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import Engine, whole_table
 from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.estimators import DensityEstimator
 from sparsedensity.extras import need
@@ -98,12 +98,12 @@ class MlpackTree(DensityEstimator):
         """What is believed before any row is seen."""
         return LeafSparse(self.expected_leaves, self.pseudocount)
 
-    def learn(self, engine: MemoryEngine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
+    def learn(self, engine: Engine, watch: list[Watch]) -> tuple[LeafSparse, Found]:
         """The tree of DET, its leaves scored with the volumes of categories."""
         det = need("mlpack", "its density estimation trees").det
         begin = time.perf_counter()
         rng = np.random.default_rng(self.random_state)
-        numbers, cut_of = self.as_numbers(_repeated(engine.table, rng), engine.domain, rng)
+        numbers, cut_of = self.as_numbers(_repeated(whole_table(engine), rng), engine.domain, rng)
         pruning: dict[str, Any] = {"skip_pruning": True} if self.folds is None else {"folds": self.folds}
         grown = det(training=numbers, min_leaf_size=self.min_leaf, max_leaf_size=self.max_leaf, **pruning)
         (root,) = grown["output_model"].get_cpp_params().values()

@@ -5,6 +5,7 @@
 * :mod:`~sparsedensity.ingest.features` decides what a column is: its kind, values and bins;
 * :mod:`~sparsedensity.ingest.infer` does so for a table, and leaves identifiers out;
 * :mod:`~sparsedensity.ingest.encode` turns columns into codes;
+* :mod:`~sparsedensity.ingest.parts` does all that part by part, for tables larger than memory;
 * :mod:`~sparsedensity.ingest.files` reads files.
 """
 

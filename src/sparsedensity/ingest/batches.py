@@ -1,52 +1,76 @@
-"""Tables read part by part, because they may be larger than memory: lazy frames, and files for a model.
-
-A model's domain says what every column holds, so nothing has to be guessed from a file: text is read as text, and
-numbers are read from it part by part.
-"""
+"""Any table part by part, whatever engine holds it: each part is a Polars frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
+import narwhals as nw
+import numpy as np
 import polars as pl
 
-from sparsedensity.domain import Domain, Feature
-from sparsedensity.errors import DataError
-from sparsedensity.ingest.files import (
-    FAILURES,
-    MISSING,
-    PARQUET_ENDINGS,
-    as_utf8,
-    csv_error,
-    damaged,
-    read_file,
-    sniff,
-    with_dates,
-    with_points,
-)
+from sparsedensity.engines.samplers import some_rows
+from sparsedensity.extras import need
 
 ROWS = 1 << 17
-TRUTH = {"true": True, "false": False}
+"""Rows of a part."""
 
 
-def read_batches(path: str | Path, domain: Domain, rows: int = ROWS) -> Iterator[pl.DataFrame]:
-    """The rows of a file in parts; standard input, and what cannot be read in parts, in one."""
-    name = Path(path).name.lower()
-    if str(path) == "-" or not Path(path).is_file() or not name.endswith((".csv", ".tsv", *PARQUET_ENDINGS)):
-        yield read_file(path, domain)
-        return
-    try:
-        if name.endswith(PARQUET_ENDINGS):
-            yield from batches_of(pl.scan_parquet(path), rows)
-        else:
-            yield from _csv(Path(path), domain, rows)
-    except FAILURES as error:
-        bad = damaged(Path(path), "Parquet", error) if name.endswith(PARQUET_ENDINGS) else csv_error(str(path), error)
-        raise bad from None
+def batches_of(table: Any, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """The rows of a table in parts, in the order of its engine."""
+    if isinstance(table, pl.DataFrame):
+        yield from table.iter_slices(rows)
+    elif isinstance(table, pl.LazyFrame):
+        yield from _of_polars(table, rows)
+    else:
+        for batch in READERS[library_of(table)](table, rows):
+            part = pl.from_arrow(batch)
+            assert isinstance(part, pl.DataFrame)
+            yield part
 
 
-def batches_of(frame: pl.LazyFrame, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+def is_lazy(table: Any) -> bool:
+    """Whether the rows of a table are elsewhere until they are asked for."""
+    return not isinstance(table, pl.DataFrame)
+
+
+def count_rows(table: Any) -> int:
+    """How many rows a table has."""
+    return int(nw.from_native(table).lazy().select(nw.len()).collect().item())
+
+
+def first_rows(table: Any, rows: int) -> pl.DataFrame:
+    """The first rows of a table."""
+    return _collected(nw.from_native(table).lazy().head(rows).to_native())
+
+
+def sample_rows(table: Any, rows: int, seed: int = 0) -> tuple[pl.DataFrame, int]:
+    """Some rows of a table, each as likely as any other, or all if there are no more; and how many there are."""
+    held = total = count_rows(table)
+    rng = np.random.default_rng(seed)
+    if library_of(table) != "polars":  # others draw a few more than are asked for where they are
+        table = _collected(some_rows(nw.from_native(table), rows, total, rng).to_native())
+        held = table.height
+    drawn = np.sort(rng.choice(held, min(rows, held), replace=False))
+    kept, before = [first_rows(table, 0)], 0
+    for part in batches_of(table):
+        inside = slice(*np.searchsorted(drawn, [before, before + part.height]))
+        kept.append(part[drawn[inside] - before])
+        before += part.height
+    return pl.concat(kept, how="vertical_relaxed"), total
+
+
+def library_of(table: Any) -> str:
+    """The library that a table is of."""
+    return type(table).__module__.partition(".")[0].lstrip("_")
+
+
+def _collected(table: Any) -> pl.DataFrame:
+    found: pl.DataFrame = nw.from_native(table).lazy().collect("polars").to_native()
+    return found
+
+
+def _of_polars(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     """The rows of a lazy frame in parts, in their order.
 
     A Parquet file is read by slices, which takes a quarter of the memory: else Polars reads groups of rows ahead, and a
@@ -63,31 +87,36 @@ def batches_of(frame: pl.LazyFrame, rows: int = ROWS) -> Iterator[pl.DataFrame]:
         batch = frame.slice(begin, rows).collect()
 
 
-def _csv(path: Path, domain: Domain, rows: int) -> Iterator[pl.DataFrame]:
-    source = as_utf8(path, str(path))
-    separator, decimal_comma = sniff(source)
-    lazy = pl.scan_csv(source, separator=separator, null_values=list(MISSING), infer_schema=False)
-    for batch in lazy.collect_batches(chunk_size=rows):
-        known = [feature for feature in domain if feature.name in batch.columns]
-        yield batch.with_columns(_typed(batch[feature.name], feature, decimal_comma) for feature in known)
+def _of_duckdb(table: Any, rows: int) -> Iterable[Any]:
+    need("pyarrow", "rows from DuckDB")
+    read = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_arrow_reader  # its older name
+    batches: Iterable[Any] = read(rows)
+    return batches
 
 
-def _typed(column: pl.Series, feature: Feature, decimal_comma: bool) -> pl.Series:
-    """A column of text as what its feature holds."""
-    if feature.period is not None:
-        return with_dates(column)
-    kinds = set(map(type, feature.known))
-    if str in kinds or not kinds:
-        return column
-    if bool in kinds:
-        what, read = "true or false", column.str.to_lowercase().replace_strict(TRUTH, default=None)
-    else:
-        what, column = "a number", column.str.strip_chars()
-        column = with_points(column) if decimal_comma else column
-        read = column.cast(pl.Int64, strict=False)
-        if read.null_count() > column.null_count():
-            read = column.cast(pl.Float64, strict=False)
-    if read.null_count() > column.null_count():
-        bad = column.filter(read.is_null() & column.is_not_null())[0]
-        raise DataError(f"{column.name!r} holds {bad!r}, but {what} is expected. Correct it, or leave out such rows.")
-    return read
+def _of_ibis(table: Any, rows: int) -> Iterable[Any]:
+    need("pyarrow", "rows from Ibis")
+    batches: Iterable[Any] = table.to_pyarrow_batches(chunk_size=rows)
+    return batches
+
+
+def _of_spark(table: Any, _rows: int) -> Iterator[Any]:
+    """Batches as Spark has them, each packed into one value, so that they come one by one and not as rows."""
+    arrow = need("pyarrow", "rows from Spark")
+
+    def packed(batches: Iterable[Any]) -> Iterator[Any]:  # sent to the workers, so all that it needs is in it
+        for batch in batches:
+            sink = arrow.BufferOutputStream()
+            with arrow.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield arrow.record_batch([arrow.array([sink.getvalue().to_pybytes()], arrow.binary())], names=["part"])
+
+    for row in table.mapInArrow(packed, "part binary").toLocalIterator(prefetchPartitions=True):
+        yield from arrow.ipc.open_stream(bytes(row["part"]))
+
+
+READERS: dict[str, Callable[[Any, int], Iterable[Any]]] = {
+    "duckdb": _of_duckdb,
+    "ibis": _of_ibis,
+    "pyspark": _of_spark,
+}

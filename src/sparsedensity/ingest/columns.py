@@ -162,7 +162,8 @@ def _of_categories(name: str, series: nw.Series[Any]) -> Column:
     native = series.to_native()
     if isinstance(native, pl.Series) and isinstance(native.dtype, pl.Enum):
         ordered, labels = True, tuple(native.dtype.categories.to_list())
-        codes = native.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        physical = native.to_physical()
+        codes = (physical.cast(pl.Int64).fill_null(-1) if native.null_count() else physical).to_numpy()
     elif isinstance(native, pl.Series):
         return _of_text(name, native.cast(pl.String))
     elif hasattr(native, "cat"):

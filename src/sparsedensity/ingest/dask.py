@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain
 from sparsedensity.engines.dask import DaskEngine, reduced
 from sparsedensity.engines.drawing import places, rows_at
-from sparsedensity.errors import ColumnsError, DataError, UnknownValueError
+from sparsedensity.errors import DataError, RowError
 from sparsedensity.ingest import Reading, check_rows_left, encode, open_source, rows_to_use
 from sparsedensity.ingest.columns import Rows
 from sparsedensity.ingest.infer import Asked
@@ -153,7 +153,8 @@ def _block(partitions: Partitions, part: Any, number: int, weighing: Weighing) -
 
 def _check_rows(partitions: Partitions, look: Look) -> None:
     """Refuse a table of which no row counts, or whose weights cannot be added up."""
-    check_rows_left(look.weighing.rows + (not look.dropped))
+    if look.dropped:
+        check_rows_left(look.weighing.rows)
     if partitions.weight is not None:
         look.weighing.check(partitions.weight)
     elif not look.weighing.rows:
@@ -162,13 +163,11 @@ def _check_rows(partitions: Partitions, look: Look) -> None:
 
 @contextmanager
 def _naming(number: int) -> Iterator[None]:
-    """Name the partition in which something is wrong: a row is counted from its beginning."""
+    """Name the partition that has a bad row, which is counted from its beginning."""
     try:
         yield
-    except (ColumnsError, UnknownValueError):
-        raise
-    except DataError as error:
-        raise DataError(f"Partition {number}: {error}") from None
+    except RowError as error:
+        raise RowError(f"{error.what} in partition {number}", error.row, error.way_out) from None
 
 
 def _on_cluster() -> bool:

@@ -9,7 +9,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,22 +23,25 @@ from sparsedensity.extras import need
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".tab", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
 EXCEL_ENDINGS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
+ENDINGS = {"CSV": CSV_ENDINGS, "Parquet": PARQUET_ENDINGS, "Excel": EXCEL_ENDINGS}
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 """How tables spell a missing value."""
 DECIMAL_COMMA = re.compile(r"(^|;)\s*-?(\d+|\d{1,3}(\.\d{3})+),\d+\s*(;|$)", re.MULTILINE)
 THOUSANDS = r"^-?\d{1,3}(\.\d{3})+(,\d+)?$"
 """A number as it is written with a decimal comma and dots between the thousands."""
+WITH_COMMA = rf"{THOUSANDS}|^-?\d+(,\d+)?$"
+"""Any number of a file with decimal commas."""
 SNIFFED_BYTES = 1 << 16
 BYTES_AT_ONCE = 1 << 20
 GZIPPED = b"\x1f\x8b"
 DATE_FORMS: tuple[tuple[Any, str], ...] = (
-    (pl.Date, "%Y-%m-%d"),
-    (pl.Date, "%d.%m.%Y"),
-    (pl.Datetime, "%Y-%m-%d %H:%M"),
-    (pl.Datetime, "%Y-%m-%d %H:%M:%S%.f"),
-    (pl.Time, "%H:%M"),
-    (pl.Time, "%H:%M:%S%.f"),
+    (pl.Date(), "%Y-%m-%d"),
+    (pl.Date(), "%d.%m.%Y"),
+    (pl.Datetime("us"), "%Y-%m-%d %H:%M"),
+    (pl.Datetime("us"), "%Y-%m-%d %H:%M:%S%.f"),
+    (pl.Time(), "%H:%M"),
+    (pl.Time(), "%H:%M:%S%.f"),
 )
 DATE_LIKE = re.compile(r"\s*(\d{4}-\d\d-\d\d|\d\d?\.\d\d?\.\d{4}|\d\d:\d\d)")
 """Dates and times in ISO's form, and dates with dots; others, such as 3/4/2024, could mean two things and stay text."""
@@ -47,29 +50,46 @@ FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """What Polars raises for a file that it cannot read: damaged ones make it panic."""
 
 
-def read_file(path: str | Path, domain: Domain | None = None) -> pl.DataFrame:
+def read_file(path: str | Path, domain: Domain | None = None, texts: Collection[str] = ()) -> pl.DataFrame:
     """Read a CSV, Parquet or Excel file; ``-`` reads CSV from standard input.
 
-    With a domain, columns that hold text there are read as text here, whatever they look like.
+    Columns of a CSV that are named, or that hold text in a domain, are read as text, whatever they look like.
     """
+    texts = {*texts, *texts_of(domain)}
     if str(path) == "-":
-        return _read_csv(io.BytesIO(_standard_input()), "standard input", domain)
+        return _read_csv(io.BytesIO(_standard_input()), "standard input", texts)
     path = Path(path)
-    name = path.name.lower()
     if path.is_dir():
         raise DataError(f"{path} is a directory. Name a CSV or Parquet file in it.")
     if not path.exists():
-        raise DataError(f"There is no file {path}. Check the name and the folder.")
-    if name.endswith(CSV_ENDINGS):
-        return _read_csv(path, str(path), domain)
-    if name.endswith(PARQUET_ENDINGS):
-        return _read_binary(path, "Parquet", pl.read_parquet)
-    if name.endswith(EXCEL_ENDINGS):
-        need("fastexcel", "reading Excel files")
-        return _read_binary(path, "Excel", pl.read_excel)
-    endings = ((CSV_ENDINGS, "CSV"), (PARQUET_ENDINGS, "Parquet"), (EXCEL_ENDINGS, "Excel"))
-    known = ", ".join(f"{form} ({', '.join(some)})" for some, form in endings)
+        raise no_file(path)
+    match form_of(path):
+        case "CSV":
+            return _read_csv(path, str(path), texts)
+        case "Parquet":
+            return _read_binary(path, "Parquet", pl.read_parquet)
+        case _:
+            need("fastexcel", "reading Excel files")
+            return _read_binary(path, "Excel", pl.read_excel)
+
+
+def form_of(path: Path) -> str:
+    """What a file is by the ending of its name: CSV, Parquet or Excel."""
+    for form, endings in ENDINGS.items():
+        if path.name.lower().endswith(endings):
+            return form
+    known = ", ".join(f"{form} ({', '.join(endings)})" for form, endings in ENDINGS.items())
     raise DataError(f"{path} has no ending that says what it is. Known: {known}.")
+
+
+def no_file(path: Path) -> DataError:
+    """The error for a file that is not there."""
+    return DataError(f"There is no file {path}. Check the name and the folder.")
+
+
+def texts_of(domain: Domain | None) -> set[str]:
+    """The columns of a domain that hold text."""
+    return {f.name for f in domain or () if any(isinstance(value, str) for value in f.values)}
 
 
 def _read_binary(path: Path, form: str, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
@@ -97,40 +117,50 @@ def _standard_input() -> bytes:
     return begin + sys.stdin.buffer.read()
 
 
-def _read_csv(source: Path | io.BytesIO, name: str, domain: Domain | None) -> pl.DataFrame:
+def _read_csv(source: Path | io.BytesIO, name: str, texts: Collection[str]) -> pl.DataFrame:
     source = as_utf8(source, name)
     separator, decimal_comma = sniff(source)
-    texts: dict[str, Any] = {f.name: pl.String for f in domain or () if any(isinstance(v, str) for v in f.values)}
     how: dict[str, Any] = {"separator": separator, "decimal_comma": decimal_comma, "null_values": list(MISSING)}
     try:
-        frame = pl.read_csv(source, **how, infer_schema_length=None, schema_overrides=texts)
+        frame = pl.read_csv(source, **how, infer_schema_length=None, schema_overrides=dict.fromkeys(texts, pl.String))
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty: it has no rows.") from None
     except FAILURES as error:
         if "truncate_ragged_lines" in str(error):
-            _refuse_ragged(source, name, separator)
+            refuse_ragged(source, name, separator)
         raise csv_error(name, error) from None
     frame = frame.with_columns(with_dates(column) for column in frame if column.name not in texts)
     if decimal_comma:
         frame = frame.with_columns(_with_thousands(column) for column in frame if column.name not in texts)
-    columns = set(frame.columns)
-    for column in frame.columns:  # Polars renames a column that occurs twice; an error is better
-        base, mark, number = column.rpartition("_duplicated_")
-        if mark and number.isdecimal() and base in columns:
-            raise DataError(f"{name} has two columns called {base!r}. Rename one of them.")
+    refuse_twins(frame.columns, name)
     if not frame.height:
-        raise DataError(f"{name} has a header but no rows.")
+        raise only_a_header(name)
     if frame.width > 1 and frame[:, -1].null_count():
         # Polars fills short rows up with nulls, and makes a row of nulls from a blank line.
-        blank = _refuse_ragged(source, name, separator)
+        blank = refuse_ragged(source, name, separator)
         frame = frame.filter(~(pl.int_range(pl.len()).is_in(blank) & pl.all_horizontal(pl.all().is_null())))
     return frame
 
 
-def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list[int]:
+def only_a_header(name: str) -> DataError:
+    """The error for a CSV without rows."""
+    return DataError(f"{name} has a header but no rows.")
+
+
+def refuse_twins(columns: Sequence[str], name: str) -> None:
+    """Raise if a name occurs twice in a header: Polars renames the second, but an error is better."""
+    for column in columns:
+        base, mark, number = column.rpartition("_duplicated_")
+        if mark and number.isdecimal() and base in columns:
+            raise DataError(f"{name} has two columns called {base!r}. Rename one of them.")
+
+
+def refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list[int]:
     """Raise for the first row with more or fewer fields than the header; return the rows that are blank lines."""
     blank: list[int] = []
-    with io.TextIOWrapper(io.BytesIO(_content(source)), encoding="utf-8-sig", newline="") as lines:
+    if lines_are_alike(source, separator):
+        return blank
+    with _opened(source) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as lines:
         rows = csv.reader(lines, delimiter=separator)
         try:
             header = next(row for row in rows if row)
@@ -147,18 +177,17 @@ def _refuse_ragged(source: Path | io.BytesIO, name: str, separator: str) -> list
     return blank
 
 
+def lines_are_alike(source: Path | io.BytesIO, separator: str) -> bool:
+    """Whether every line has as many separators as the first, without quotes: a quick look before a slow one."""
+    mark = separator.encode()
+    with _opened(source) as file:
+        fields = file.readline().count(mark)
+        return all(line.count(mark) == fields and b'"' not in line for line in file)
+
+
 def as_utf8(source: Path | io.BytesIO, name: str) -> Path | io.BytesIO:
     """A CSV file as it is if it is text in UTF-8; else its text, read as Latin-1, with a warning."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        with _opened(source) as file:
-            while part := file.read(BYTES_AT_ONCE):
-                decoder.decode(part)
-            decoder.decode(b"", final=True)
-        return source
-    except UnicodeDecodeError:
-        pass
-    except (OSError, EOFError, zlib.error):  # reading it as a table says what is wrong
+    if is_utf8(source):
         return source
     content = _content(source)
     if b"\0" in content:
@@ -167,22 +196,41 @@ def as_utf8(source: Path | io.BytesIO, name: str) -> Path | io.BytesIO:
     return io.BytesIO(content.decode("cp1252", errors="replace").encode())
 
 
+def is_utf8(source: Path | io.BytesIO) -> bool:
+    """Whether a CSV file is text in UTF-8, or cannot be read at all: reading it as a table says what is wrong."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with _opened(source) as file:
+            while part := file.read(BYTES_AT_ONCE):
+                decoder.decode(part)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    except (OSError, EOFError, zlib.error):
+        pass
+    return True
+
+
 def with_dates(column: pl.Series) -> pl.Series:
     """A column of text as dates or times if all of it is in ISO's form, or all of it in the form 17.03.2024."""
     if column.dtype != pl.String or not DATE_LIKE.match(next(filter(None, column), "")):
         return column
-    text = column.str.strip_chars().str.replace("T", " ", literal=True).str.strip_suffix("Z")
     for dtype, form in DATE_FORMS:
-        read = text.str.strptime(dtype, form, strict=False)
+        read = pl.select(as_dates(pl.lit(column), dtype, form)).to_series()
         if read.null_count() == column.null_count():
             return read
     return column
 
 
-def with_points(column: pl.Series) -> pl.Series:
+def as_dates(text: pl.Expr, dtype: Any, form: str) -> pl.Expr:
+    """Text as dates or times of one form; what is not is missing."""
+    plain = text.str.strip_chars().str.replace("T", " ", literal=True).str.strip_suffix("Z")
+    return plain.str.strptime(dtype, form, strict=False)
+
+
+def with_points(text: pl.Expr) -> pl.Expr:
     """Numbers with decimal commas, as text, with decimal points; dots between their thousands are left out."""
-    dotted = column.str.contains(THOUSANDS).fill_null(value=False)
-    plain = column.str.replace_all(".", "", literal=True).zip_with(dotted, column)
+    plain = pl.when(text.str.contains(THOUSANDS)).then(text.str.replace_all(".", "", literal=True)).otherwise(text)
     return plain.str.replace(",", ".", literal=True)
 
 
@@ -191,7 +239,9 @@ def _with_thousands(column: pl.Series) -> pl.Series:
     if column.dtype != pl.String:
         return column
     text = column.str.strip_chars()
-    return with_points(text).cast(pl.Float64) if text.str.contains(rf"{THOUSANDS}|^-?\d+(,\d+)?$").all() else column
+    if not text.str.contains(WITH_COMMA).all():
+        return column
+    return pl.select(with_points(pl.lit(text)).cast(pl.Float64)).to_series()
 
 
 def sniff(source: Path | io.BytesIO) -> tuple[str, bool]:

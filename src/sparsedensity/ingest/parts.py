@@ -5,7 +5,7 @@ A first pass over the rows tells the domain, a second encodes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines.drawing import expected_distinct, places
 from sparsedensity.errors import DataError, RowError
 from sparsedensity.ingest import Reading, Source, check_rows_left, encode, open_source, rows_to_use
 from sparsedensity.ingest.batches import batches_of
@@ -129,17 +130,18 @@ def read_lazy(
 
 def _infer(parts: Parts, reading: Reading, rng: np.random.Generator) -> Domain:
     """The domain of the rows to use. No row is dropped because it lacks an identifier."""
-    asked, places = Asked.of(parts.names, reading.kinds, reading.bins), _at_equal_steps(parts.rows, DRAWN, rng)
-    kept = 0
+    asked, chosen = Asked.of(parts.names, reading.kinds, reading.bins), _at_equal_steps(parts.rows, DRAWN, rng)
+    kept, crowded = 0, dict[str, ColumnSummary]()
 
     def in_brief(part: Part) -> dict[str, ColumnSummary]:
         nonlocal kept
         source = part.source()
         keep = rows_to_use(source, reading, part.weights)
         kept += int(keep.sum())
-        texts = _texts_in_brief(part.batch, keep, asked) if keep.any() else {}
-        drawn, weights = _drawn(part, keep, places)
-        others = summarise(source.without(texts), asked, drawn, weights * (parts.rows / len(places)), keep)
+        texts = _texts_in_brief(part.batch, keep, asked, crowded) if keep.any() else {}
+        crowded.update((name, brief) for name, brief in texts.items() if brief.crowded)
+        drawn, weights = _drawn(part, keep, chosen)
+        others = summarise(source.without(texts), asked, drawn, weights * (parts.rows / len(chosen)), keep)
         return {name: texts[name] if name in texts else others[name] for name in source.names}
 
     summaries = added_up(parts.each(in_brief))
@@ -151,21 +153,26 @@ def _infer(parts: Parts, reading: Reading, rng: np.random.Generator) -> Domain:
     return replace(again, left_out=(*domain.left_out, *again.left_out))
 
 
-def _texts_in_brief(batch: pl.DataFrame, keep: Rows, asked: Asked) -> dict[str, ColumnSummary]:
-    """Every column of text in brief, from its different values alone, which Polars finds faster than codes."""
-    found, texts = {}, (batch if keep.all() else batch.filter(keep)).select(pl.col(pl.String))
-    for different in texts.select(pl.all().unique().implode()):
-        name = different.name
-        brief = summarise(open_source(different.explode().to_frame()), asked, np.empty(0, np.intp), np.empty(0))[name]
-        found[name] = replace(brief, rows=len(texts), missing=texts[name].null_count())
-    return found
+def _texts_in_brief(
+    batch: pl.DataFrame, keep: Rows, asked: Asked, crowded: Mapping[str, ColumnSummary]
+) -> dict[str, ColumnSummary]:
+    """Every column of text in brief, from its different values alone, which Polars finds faster than codes.
+
+    Columns that are crowded by the parts before are not looked at again.
+    """
+    texts = (batch if keep.all() else batch.filter(keep)).select(pl.col(pl.String))
+    found = {name: brief for name, brief in crowded.items() if name in texts.columns}
+    for different in texts.drop(found).select(pl.all().unique().implode()):
+        alone = open_source(different.explode().to_frame())
+        found |= summarise(alone, asked, np.empty(0, np.intp), np.empty(0))
+    return {name: replace(brief, rows=len(texts), missing=texts[name].null_count()) for name, brief in found.items()}
 
 
-def _drawn(part: Part, keep: Rows, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
-    """Which of the rows to keep are at some places of the whole table, and what they weigh."""
-    begin, end = np.searchsorted(places, [part.begin, part.begin + len(keep)])
+def _drawn(part: Part, keep: Rows, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
+    """Which of the rows to keep are among some rows of the whole table, and what they weigh."""
+    begin, end = np.searchsorted(chosen, [part.begin, part.begin + len(keep)])
     drawn = np.zeros(len(keep), bool)
-    drawn[places[begin:end] - part.begin] = True
+    drawn[chosen[begin:end] - part.begin] = True
     weights = np.ones(len(keep)) if part.weights is None else part.weights
     return np.flatnonzero(drawn[keep]), weights[drawn & keep]
 
@@ -201,29 +208,15 @@ def _as_table(domain: Domain, codes: Codes, weights: Floats | None, rng: np.rand
     """Equal rows are collapsed if there are few rows, or few different ones among them."""
     if len(codes) > FEW_ROWS:
         sample = Table.of(domain, codes[_at_equal_steps(len(codes), SAMPLED, rng)])
-        if _expected_distinct(sample.weights, len(codes)) > WORTHWHILE * len(codes):
+        if expected_distinct(sample.weights, len(codes)) > WORTHWHILE * len(codes):
             whole = Table.of_equal_weights(domain, codes)
             return whole if weights is None else replace(whole, weights=weights)
     return Table.of_parts(domain, codes, weights, FEW_ROWS)
 
 
-def _expected_distinct(times: Floats, rows: int) -> float:
-    """How many different rows a table has at most, given how often each of the different ones was drawn.
-
-    The share of the drawn rows that were drawn once is how often the next row is a new one (Good and Turing), and that
-    only falls.
-
-    >>> _expected_distinct(np.array([1.0, 1.0, 2.0]), 100)
-    51.0
-    """
-    drawn = float(times.sum())
-    return len(times) + int((times == 1).sum()) / drawn * (rows - drawn)
-
-
 def _at_equal_steps(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """The numbers of some rows, at equal steps from a random start; all if they are no more."""
-    size = min(size, rows)
-    return ((np.arange(size) + rng.random()) * (rows / size)).astype(np.intp)
+    return places(float(rows), min(size, rows), rng.random()).astype(np.intp)
 
 
 def _each(frame: pl.LazyFrame, ask: Callable[[pl.DataFrame, int], Answer]) -> Iterator[Answer]:

@@ -252,7 +252,7 @@ def _weigh_column(frame: Lazy, weight: str) -> Weighing:
     if weight not in schema:
         raise DataError(f"There is no column {weight!r} to weigh rows by. Columns: {', '.join(map(repr, schema))}.")
     if not schema[weight].is_numeric():
-        raise DataError(f"The weights {weight!r} are of type {schema[weight]}. They must be real numbers.")
+        raise DataError(f"{weight!r} is of type {schema[weight]}. Weights must be real numbers.")
     missing = Columns.of(frame.select(weight)).missing(weight)
     number = nw.when(~missing).then(nw.col(weight).cast(nw.Float64))
     found = frame.select(
@@ -268,16 +268,15 @@ def _weigh_column(frame: Lazy, weight: str) -> Weighing:
 
 
 def _checked(weight: str, found: Mapping[str, Any]) -> Weighing:
-    """The weights as they were found; as for weights in memory, they must be finite, and not all zero."""
+    """The weights as they were found, which must be finite and not negative."""
+    rule = "Weights must be finite and not negative."
     if not found["rows"]:
         return Weighing()
-    rule = "Weights must be finite and not negative."
     if found["missing"]:
-        raise DataError(f"The weights {weight!r} are missing in {found['missing']:,} of {found['rows']:,} rows. {rule}")
+        raise DataError(f"{weight!r} is missing in {found['missing']:,} of {found['rows']:,} rows. {rule}")
     for extreme in (found["low"], found["high"]):
         if extreme < 0 or math.isinf(extreme):
-            raise DataError(f"The weights {weight!r} hold {extreme}. {rule}")
-    positive, total, largest = int(found["positive"]), float(found["total"]), float(found["high"])
-    weighing = Weighing(positive, total, largest, not found["broken"])
-    weighing.check(f"The weight {weight!r}")
+            raise DataError(f"{weight!r} is {extreme} in some row. {rule}")
+    weighing = Weighing(int(found["positive"]), float(found["total"]), float(found["high"]), not found["broken"])
+    weighing.check(repr(weight))
     return weighing

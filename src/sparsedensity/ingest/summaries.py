@@ -24,7 +24,7 @@ from sparsedensity.ingest.sources import Source
 from sparsedensity.table import Floats
 
 FIRST_LOOK = 4096
-"""Numbers that are looked at first: if these are many already, the others need not be told apart."""
+"""Rows that are looked at first: if these are many numbers already, or all there are, the rest is not told apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +46,9 @@ class ColumnSummary:
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         """The column of two parts of a table."""
+        crowded = next((summary for summary in (self, other) if summary.crowded), None)
         return ColumnSummary(
-            tell(join_columns(self.told, other.told), self.most),
+            tell(join_columns(self.told, other.told), self.most) if crowded is None else crowded.told,
             self.rows + other.rows,
             self.missing + other.missing,
             self.most,
@@ -59,6 +60,11 @@ class ColumnSummary:
     def many(self) -> bool:
         """Whether it has so many different values that not all are kept."""
         return len(different(self.told, self.most)) >= self.most
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it holds so many different texts that no others matter any more."""
+        return not self.told.declared and len(self.told.labels or ()) >= self.most
 
     def is_identifier(self) -> bool:
         """Whether the column names or counts the rows; among numbers, those that were drawn must be all different."""
@@ -114,8 +120,7 @@ def tell(column: Column, most: int) -> Column:
     if column.labels is None and len(data):
         odd = np.flatnonzero(_is_odd(column, data))[:1]
         rows += [present[[data.argmin(), data.argmax()]], present[odd]]
-    told = column.only(np.unique(np.concatenate(rows)))
-    return told if column.declared or column.labels is None else _with_own_labels(told)
+    return _with_own_labels(column.only(np.unique(np.concatenate(rows))))
 
 
 def different(column: Column, most: int) -> NDArray[np.intp]:
@@ -123,9 +128,10 @@ def different(column: Column, most: int) -> NDArray[np.intp]:
     data = column.present
     if column.type in ("date", "time"):
         return np.empty(0, np.intp)
-    if column.labels is None and len(np.unique(data[:FIRST_LOOK])) >= most:
-        data = data[:FIRST_LOOK]
-    return np.unique(data, return_index=True)[1][:most]
+    values, places = np.unique(data[:FIRST_LOOK], return_index=True)
+    if column.labels is None and len(values) >= most:
+        return places[:most]
+    return places if np.isin(data, values).all() else np.unique(data, return_index=True)[1][:most]
 
 
 def _summary(column: Column, asked: Asked, drawn: NDArray[np.intp], weights: Floats) -> ColumnSummary:
@@ -134,7 +140,8 @@ def _summary(column: Column, asked: Asked, drawn: NDArray[np.intp], weights: Flo
     there = np.zeros(len(drawn), bool) if column.labels is not None else np.ones(len(drawn), bool)
     if picked.missing is not None:
         there &= ~picked.missing
-    return ColumnSummary(tell(column, most), len(column.data), missing, most, picked.only(there), weights[there])
+    numbers = _with_own_labels(picked.only(there))
+    return ColumnSummary(tell(column, most), len(column.data), missing, most, numbers, weights[there])
 
 
 def _is_odd(column: Column, data: NDArray[Any]) -> Rows:
@@ -147,7 +154,9 @@ def _is_odd(column: Column, data: NDArray[Any]) -> Rows:
 
 
 def _with_own_labels(column: Column) -> Column:
-    """A column with no other labels than it holds."""
+    """A column with no other labels than it holds, unless they were declared."""
+    if column.declared or column.labels is None:
+        return column
     held, labels = np.zeros(len(column.labels or ()) + 1, bool), column.labels or ()
     held[column.present] = True
     kept = tuple(label for label, there in zip(labels, held, strict=False) if there)

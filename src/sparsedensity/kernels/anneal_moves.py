@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedensity.kernels import ONE, TWO, bare, kernel, part, record
 from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, group, study
+from sparsedensity.kernels.anneal_transplants import transplanted
 from sparsedensity.kernels.anneal_trees import cheapest, close, copy, features_change, split, teach
 from sparsedensity.kernels.belief import NOTHING
 
@@ -54,6 +55,10 @@ class Settings(NamedTuple):
     """How often the price of a leaf is that of one more, not of one fewer."""
     taught: int
     """Up to so many leaves, every move teaches the whole tree."""
+    raising: float
+    """How often a subtree is not grown again, but one below it takes its place,"""
+    lifting: float
+    """and how often one of its splits is made first, and the others below."""
 
 
 @bare
@@ -165,7 +170,7 @@ def rebuild(s, t, spare, best, moves, settings, rng):
         copy(t, spare)
         moves[REBUILD].proposed += 1
         s.used[0].work += 10 * state.high + 2000
-        rebuild_once(s, t, settings, rng)
+        rebuild_once(s, t, spare, settings, rng)
         delta = state.score - spare.state[0].score
         if delta >= 0.0 or rng.random() < math.exp(delta / settings.hot):
             moves[REBUILD].accepted += delta != 0.0
@@ -177,8 +182,8 @@ def rebuild(s, t, spare, best, moves, settings, rng):
 
 
 @part
-def rebuild_once(s, t, settings, rng):
-    """Remove one subtree and grow it again at the going price of a leaf."""
+def rebuild_once(s, t, spare, settings, rng):
+    """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
     by = 1 if rng.random() < settings.outward or state.leaves < 2 else -1
     price = -by * (by_leaves[state.leaves + by] - by_leaves[state.leaves])
@@ -190,8 +195,9 @@ def rebuild_once(s, t, settings, rng):
         node = nodes[int(rng.random() * state.leaves)].leaf_at
     elif state.inner > 0:
         node = nodes[int(rng.random() * state.inner)].inner_at
-    close(s, t, node)
-    regrow(s, t, node, (price, settings.noise * rng.random() ** 2, trust), settings, rng)
+    if not transplanted(s, t, spare, node, (settings.raising, settings.lifting), rng):
+        close(s, t, node)
+        regrow(s, t, node, (price, settings.noise * rng.random() ** 2, trust), settings, rng)
     if state.leaves <= settings.taught:
         teach(s, t, ROOT, price, NOTHING)
     teach(s, t, node, price, 0.0)

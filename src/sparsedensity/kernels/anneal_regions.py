@@ -26,8 +26,8 @@ REGION = record(
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
 gain of the best subtree known (0 leaves: none)."""
-USED = record("regions slots rows read work full forgotten")
-"""How much of the memory is used: regions, slots of counts, places in lists of rows; values read and work done since
+USED = record("regions slots rows work full forgotten")
+"""How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
 somebody looked; whether there is no room left; how often counts were forgotten."""
 
 
@@ -86,7 +86,6 @@ def book(s, parts):
     if parts is None:
         return
     s.used[0].work += parts.work[0]
-    s.used[0].read += parts.work[0]
     parts.work[0] = 0
 
 
@@ -215,7 +214,6 @@ def count(s, region):
         for value in range(s.allowed.shape[1]):
             s.counts[slot, value] = s.counts[before, value] - s.counts[slot, value]
     read = (found if inside else end - begin - found) * s.codes.shape[1]
-    s.used[0].read += end - begin + read
     s.used[0].work += 2 * (end - begin) + read
     own.begin, own.length, own.slot = to, found, slot
     s.used[0].rows = to + found

@@ -154,21 +154,37 @@ def _best_division(belief, space, desk, region, f, wish, rng):
 @bare
 def best_runs(belief, space, desk, region, f, wish, rng):
     """The best division into runs of sorted values, by a dynamic program over the number of groups."""
+    top, at = lay_runs(belief, space, desk, region, f, wish, rng)
+    if top < 2:
+        return NOTHING
+    best, b = NOTHING, 0
+    for k in range(min(wish.least, top), top + 1):
+        gain = desk.runs[k, at].sum + head(belief, region.weight, k)
+        if gain > best:
+            best, b = gain, k
+    label_runs(space, desk, f, b, at)
+    return best if b > 0 else NOTHING
+
+
+@part
+def lay_runs(belief, space, desk, region, f, wish, rng):
+    """Find the best runs for each number of groups: the most groups there can be, and the place where all runs end."""
     m, extra, measure = sort_values(space, desk, region, f, wish, rng)
     reach = MOST_GROUPS if m <= MOST_GROUPS else desk.few_groups if m <= desk.many_values else 2
     top = min(wish.most, m + extra, reach)
     if top < 2:
-        return NOTHING
+        return 0, 0
     lost_weight, lost_measure = 0.0, 0.0
     if extra:
         lost = space.features[f].missing
         lost_weight, lost_measure = region.counts[lost], space.values[lost].measure
     fill_sums(belief, desk, wish, (m, top, measure), (extra, lost_weight, lost_measure), rng)
-    best, b, at = NOTHING, 0, 2 * m + extra
-    for k in range(min(wish.least, top), top + 1):
-        gain = desk.runs[k, at].sum + head(belief, region.weight, k)
-        if gain > best:
-            best, b = gain, k
+    return top, 2 * m + extra
+
+
+@part
+def label_runs(space, desk, f, b, at):
+    """Label the values of feature f by the best b runs."""
     for k in range(b, 0, -1):
         before = desk.runs[k, at].back
         if before < 0 or (at % 2 == 1 and before % 2 == 0):
@@ -176,7 +192,6 @@ def best_runs(belief, space, desk, region, f, wish, rng):
         for i in range(max(before, 0) // 2, at // 2):
             desk.cells[desk.cells[i].order].label = k - 1
         at = before
-    return best if b > 0 else NOTHING
 
 
 @part
@@ -286,3 +301,57 @@ def best_split(belief, space, desk, region, look, first, rng):
             for value in range(space.features[f].start, space.features[f].stop):
                 first[value] = region.allowed[value] > 0 and desk.cells[value].label == 0
     return best, which
+
+
+class BestDivisions(NamedTuple):
+    """The best division of a region for each number of groups."""
+
+    gain: np.ndarray
+    feature: np.ndarray
+    labels: np.ndarray
+    """(groups + 1, values) the group of every value that the region allows, -1 for all others."""
+
+
+def divide_each(belief, space, desk, region, f, rng, found):
+    """Take the divisions of feature f that gain more than those found: the best for each number of groups.
+
+    If every child must be counted, only the one of them that gains most.
+    """
+
+
+@by_type(divide_each)
+def _divide_each(belief, space, desk, region, f, rng, found):
+    def even(belief, space, desk, region, f, rng, found):
+        top, at = lay_runs(belief, space, desk, region, f, Wish(2, MOST_GROUPS, 0.0, 0.0, 0.0), rng)
+        for b in range(2, top + 1):
+            gain = desk.runs[b, at].sum + head(belief, region.weight, b)
+            if gain > found.gain[b]:
+                label_runs(space, desk, f, b, at)
+                keep_labels(space, desk, region, (f, b, gain), found)
+
+    def counted(belief, space, desk, region, f, rng, found):
+        task = Dividing(belief, space, desk, region, f, 0.0)
+        gain = grown_division(task, (2, min(belief.most_branches, MOST_GROUPS), 0.0), rng)
+        if gain > 0.5 * NOTHING:
+            b = name_groups(space, desk, region, f, 0)
+            if b > 1 and gain > found.gain[b]:
+                keep_labels(space, desk, region, (f, b, gain), found)
+
+    return even if model_of(belief) in EVEN else counted
+
+
+@part
+def keep_labels(space, desk, region, division, found):
+    """Note a labelled division as the best one of its number of groups."""
+    f, b, gain = division
+    found.gain[b], found.feature[b] = gain, f
+    for value in range(found.labels.shape[1]):
+        inside = space.features[f].start <= value < space.features[f].stop and region.allowed[value] > 0
+        found.labels[b, value] = desk.cells[value].label if inside else -1
+
+
+@kernel
+def best_divisions(belief, space, desk, region, features, rng, found):
+    """For each number of groups the division, along one of some features, that gains most."""
+    for f in features:
+        divide_each(belief, space, desk, region, f, rng, found)

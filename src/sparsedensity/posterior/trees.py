@@ -120,19 +120,27 @@ class TreePosterior(ABC):
         assert value_weights is not None
         return float(counted_terms(self.leaf, structure.domain, value_weights, structure.masks).sum())
 
+    def region_terms(self, domain: Domain, allowed: NDArray[Any], value_weights: Floats) -> Floats:
+        """The terms of several regions, each as a leaf, by the values they allow and the weight at every value."""
+        if not self.even:
+            return counted_terms(self.leaf, domain, value_weights, allowed)
+        sides = np.add.reduceat(domain.measures * allowed, domain.starts[:-1], axis=1)
+        terms: Floats = -value_weights[:, domain.span(0)].sum(axis=1) * np.log(sides).sum(axis=1)
+        return terms
+
     def leaf_evidence(self, weights: Floats) -> Floats:
         """What the weight of every leaf adds beside its leaf term, if only leaves matter."""
         evidence: Floats = gammaln(weights + self.pseudocount) - gammaln(self.pseudocount)
         return evidence
 
-    def _log_splits(self, tree: Tree, weights: Floats) -> float:
-        return math.fsum(self._log_split(below) for _, below in splits_with_weights(tree, weights))
-
-    def _log_split(self, below: Floats) -> float:
+    def log_split(self, below: Floats) -> float:
         """What one split adds, by the weights of its children."""
         b = np.array([len(below)])
         head = self.by_branches(b) - gammaln(below.sum() + self.totals(b))
         return float(head[0] + gammaln(below + self.pseudocount).sum())
+
+    def _log_splits(self, tree: Tree, weights: Floats) -> float:
+        return math.fsum(self.log_split(below) for _, below in splits_with_weights(tree, weights))
 
 
 def splits_with_weights(tree: Tree, weights: Floats) -> Iterator[tuple[list[int], Floats]]:

@@ -3,7 +3,8 @@
 Every chain first cools from a hot start, where rules drawn by what they would gain are grown onto what random cuts
 leave; then it climbs, takes out rules and puts the best of all antecedents at the best of all places. From there it
 samples the posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they
-agree.
+agree. If not all rows can be brought home, the antecedents know a sample of them, and the best lists are counted on all
+rows.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ LEAST_BLOCKS = 6
 """The chains agree after so many blocks of samples at the earliest."""
 MOST_LENGTHS = 20
 """Up to this length, the best lists of every length are looked for."""
+CANDIDATES = 4
+"""How many lists are counted on all rows if a sample was searched."""
 SAME = 1e-6
 """Log posteriors closer than this are those of one list."""
 LONGEST = 1_000
@@ -92,10 +95,14 @@ class AnnealLists:
     def best(self, problem: Problem[ListPosterior], state: ListChains) -> Best:
         """The best list seen, without rules that nothing reaches, in reading order; and that of each length."""
         sizes = np.flatnonzero(state.scores > -np.inf).tolist()
-        rules = tidied(problem, self.antecedents, self._list(problem, state.best_rules(int(np.argmax(state.scores)))))
+        archive = {n: self._list(problem, state.best_rules(n)) for n in sizes}
+        ranked = sorted(sizes, key=lambda n: -state.scores[n])
+        few = ranked[: 1 if problem.engine.collapsed() is not None else CANDIDATES]
+        best = archive[few[0]] if len(few) == 1 else max((archive[n] for n in few), key=problem.score)
+        rules = tidied(problem, self.antecedents, best)
         return Best(
             rules,
-            archive={n: self._list(problem, state.best_rules(n)) for n in sizes},
+            archive=archive,
             limit_binds=one_more_rule_pays(problem, self.antecedents, rules),
             r_hat=state.r_hat,
             restarts=self.chains,
@@ -153,8 +160,9 @@ def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents
     task = task_of(problem.posterior, antecedents, best.n_rules + 1)
     chain = ListChain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
     chain.set(antecedents.numbers(best.rules))
-    before = chain.log_posterior
-    return (chain.insert() and chain.log_posterior > before + SAME) or None
+    conditions = antecedents.conditions
+    longer = chain.insert() and RuleList.of(problem.domain, [[conditions[c] for c in rule] for rule in chain.rules])
+    return (isinstance(longer, RuleList) and problem.score(longer) > problem.score(best) + SAME) or None
 
 
 def _is_done_after_a_moment(work: Work) -> bool:

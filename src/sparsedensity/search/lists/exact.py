@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedensity.engines import whole_table
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import Best, Proof
@@ -48,6 +49,7 @@ class ExactLists:
 
     def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> Proof:
         """The warm list or the empty one, and the bound that costs nothing."""
+        whole_table(problem.engine)
         start = RuleList.of(problem.domain, [])
         if self.warm is not None and self._allows(self.warm, problem):
             start = max(start, self.warm, key=problem.score)

@@ -56,7 +56,8 @@ def estimate_list(
     """The prefixes, memory and time of an exact search at most, given the log posterior of a list known."""
     counts = antecedents.counts
     points, total = math.prod(problem.domain.sizes), sum(counts)
-    if points > MOST_POINTS or total > MOST_LISTED or points * total > MOST_BITS:
+    too_many = points > MOST_POINTS or total > MOST_LISTED or points * total > MOST_BITS
+    if too_many or problem.engine.collapsed() is None:
         return ListEstimate(math.inf, math.inf, math.inf, possible=False)
     known = problem.score(RuleList.of(problem.domain, [])) if at_least is None else at_least
     longest = longest_of(problem, antecedents, known)

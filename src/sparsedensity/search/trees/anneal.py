@@ -2,8 +2,8 @@
 
 Several chains look for a tree, each by a recipe of its own: from the root by the paper's moves on single splits, or
 from a grown tree by removing subtrees and growing them again. Then chains that start from the best tree polish it,
-round after round, until a round brings no more. A table of very many rows is searched on a sample of them, and the
-best trees are counted and refined on all rows.
+round after round, until a round brings no more. A table of very many rows is searched on a sample of them; the best
+trees are then counted on all rows, and refined by exact passes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from sparsedensity.search.trees.anneal_chain import (
 )
 from sparsedensity.search.trees.anneal_memory import FEW_ROWS, limit_of, on_grid, pairs_per_row, rows_within
 from sparsedensity.search.trees.greedy import Greedy
+from sparsedensity.search.trees.passes import CountedTree, Passes
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.table import Table
 
@@ -42,13 +42,9 @@ MOST_PAIRS = 5e7
 """The same for tables with more pairs of values to count before the first split: some tens of milliseconds."""
 LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
-SAMPLE_BUDGET, SAMPLE_ROUNDS = 2.5e8, 1
-"""A sample deserves no more work than that: its best tree is not quite that of all rows."""
-PASSES, MOST_REFINED = 3, 50_000_000
-"""How often all values (and pairs) may be read while a tree is refined on all rows, and up to how many values it is."""
 POLISHERS = 2
-GREEDY_SHARE, RESTARTS_SHARE = 0.3, 0.6
-"""The share of a time limit for the greedy tree, and for all that comes before polishing."""
+GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
+"""The share of a time limit for the greedy tree, for all before polishing, and for all before passes over all rows."""
 MOST_ROUNDS = 8
 ENOUGH = 2e-4
 """A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
@@ -63,7 +59,6 @@ RECIPES = (
     Recipe.of(0.7, 0.5, 0.003, 0.5, 0.5),
 )
 POLISH = Recipe.of(0.0, 0.0, 0.002, 1.0, 0.7)
-REFINE = POLISH._replace(settings=POLISH.settings._replace(noise=0.2, trust=0.5))
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
@@ -93,7 +88,7 @@ class Anneal:
         is_sample = table is None or len(table) > most
         if table is None or len(table) > most:
             table = problem.engine.sample(min(SAMPLE, most), rng)
-        budget = self.effort * (SAMPLE_BUDGET if is_sample else budget_of(problem, len(table)))
+        budget = self.effort * budget_of(problem, len(table))
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), is_sample, budget, generators)
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
@@ -107,45 +102,76 @@ class Anneal:
         return state
 
     def step(self, problem: AnyProblem, state: Annealing, rng: np.random.Generator) -> Annealing:
-        """One block of every chain that is not done; when all are, the next stage."""
+        """One block of every chain that is not done; when all are, the next stage. On all rows, one pass."""
+        if state.passes is not None:
+            state.passes.step()
+            state.finished = state.passes.finished
+            state.update()
+            return state
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
         # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
         compiled = is_compiled(anneal_moves.anneal) and is_compiled(anneal_moves.rebuild)
         each(live, lambda chain: chain.block(share), self.jobs if compiled else 1)
         state.update()
-        if all(chain.done for chain in state.chains):
+        if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
             self._next_stage(problem, state)
         return state
 
     def best(self, problem: AnyProblem, state: Annealing) -> Best:
         """The best tree of chains, of a short search at each size, or of growing; if only leaves matter, canonical."""
+        if state.passes is not None and state.passes.best is not None:
+            return self._refined(problem, state, state.passes, state.passes.best)
         leader = state.leader()
-        kept = self._archive(problem, state)
+        kept = self._archive(problem, state, leader.tree(problem))
         better = max(kept.values(), key=lambda stored: stored.score)
         leads = state.is_sample or better.score <= leader.score + BETTER
         tree = (leader.found if leads else better).tree(problem)
         archive = {leaves: stored.tree(problem) for leaves, stored in kept.items()}
-        scores = {leaves: stored.score for leaves, stored in kept.items()}
+        scores = {} if state.is_sample else {leaves: stored.score for leaves, stored in kept.items()}
         if state.grown is not None and (grown := problem.score(state.grown)) > problem.score(tree) + BETTER:
             tree, leads = state.grown, False
             archive[tree.n_leaves], scores[tree.n_leaves] = tree, grown
-        counted = not state.is_sample or state.stage == "all rows"
         reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
         return Best(
             canonical(tree) if problem.posterior.only_leaves else tree,
             archive=archive,
             scores=scores,
-            limit_binds=(leads and counted and reached and leader.wants_more) or may_bind(problem),
+            limit_binds=(leads and not state.is_sample and reached and leader.wants_more) or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
         )
 
-    def _archive(self, problem: AnyProblem, state: Annealing) -> dict[int, Stored]:
+    def _refined(self, problem: AnyProblem, state: Annealing, passes: Passes, best: CountedTree) -> Best:
+        """The best tree by exact counts.
+
+        Of each size the tree that is better on the sample: one that the sample found, or one that the counts tell of,
+        whose log posterior is known.
+        """
+        sampled = Problem(MemoryEngine(state.table), problem.posterior)
+        kept, tree = self._archive(problem, state, best.tree), best.tree
+        counted = {
+            size: one
+            for size, one in passes.trees(ARCHIVED).items()
+            if size <= passes.limit and (size not in kept or sampled.score(one.tree) >= kept[size].score)
+        }
+        counted = dict(sorted({**counted, tree.n_leaves: best}.items()))
+        found = {size: stored.tree(problem) for size, stored in kept.items()}
+        archive = found | {size: one.tree for size, one in counted.items()}
+        return Best(
+            canonical(tree) if problem.posterior.only_leaves else tree,
+            archive=dict(sorted(archive.items())),
+            scores={size: one.log_posterior for size, one in counted.items()},
+            limit_binds=passes.one_more_leaf_pays() or may_bind(problem),
+            by_kind=state.by_kind,
+            restarts=self.restarts,
+        )
+
+    def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each if there is time."""
         steps = SHORT if self.seconds is None or time.perf_counter() - state.begin < self.seconds else 0
-        found = self._chain(problem, state, POLISH, state.leader().tree(problem)).walk_down(steps)
-        for other in state.retired if state.stage == "all rows" else state.everyone():
+        found = self._chain(problem, state, POLISH, tree).walk_down(steps)
+        for other in state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
                     found[leaves] = kept
@@ -160,33 +186,22 @@ class Anneal:
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
         """After the restarts rounds of polishing; after them (for a sample) all rows; then the end."""
-        rounds = SAMPLE_ROUNDS if state.is_sample else max(1, round(self.effort * MOST_ROUNDS))
-        if state.stage == "search" and state.rounds < rounds and state.gains():
+        rounds = max(1, round(self.effort * MOST_ROUNDS))
+        if state.rounds < rounds and state.gains() and not state.must_count(self.seconds):
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             tree = ranked[0].tree(problem)
             state.before_round, state.rounds = state.log_posterior, state.rounds + 1
             state.keep_only([chain for chain in ranked if chain in state.chains][:POLISHERS])
             for chain in state.chains:
                 chain.resume(POLISH, tree)
-        elif state.stage == "search" and state.is_sample:
-            self._to_all_rows(problem, state)
+        elif state.is_sample:
+            ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
+            state.keep_only([])
+            starts = self.starts if state.grown is None else (state.grown,)
+            allowed = [tree for tree in starts if tree.n_leaves <= limit_of(problem)]
+            state.passes = Passes(problem, state.table, [*(chain.tree(problem) for chain in ranked), *allowed])
         else:
             state.finished = True
-
-    def _to_all_rows(self, problem: AnyProblem, state: Annealing) -> None:
-        """Count the best trees on all rows, and go on with the best of them there unless that would take long."""
-        table, state.stage = problem.engine.collapsed(), "all rows"
-        ranked = sorted(state.everyone(), key=lambda chain: -chain.score)[:2]
-        scored = [(problem.score(chain.tree(problem)), chain) for chain in ranked]
-        score, best = max(scored, key=lambda pair: pair[0])
-        state.keep_only([])
-        if table is None or table.codes.size > MOST_REFINED or len(table) > rows_within(problem, MOST_PAIRS):
-            best.score, state.chains, state.finished = score, [best], True
-            return
-        chain = AnnealChain(problem, on_grid(table), REFINE, state.generators.pop(), self.epsilon, self.cooling)
-        reads = table.codes.size + len(table) * pairs_per_row(problem)
-        chain.start, chain.reads = best.tree(problem), PASSES * reads
-        state.chains = [chain]
 
 
 @dataclass
@@ -202,7 +217,8 @@ class Annealing:
     """The greedy tree of these rows: nothing worse on all rows is handed over."""
     chains: list[AnnealChain] = field(default_factory=list)
     retired: list[AnnealChain] = field(default_factory=list)
-    stage: Literal["search", "all rows"] = "search"
+    passes: Passes | None = None
+    """The exact passes over all rows, once a sample has been searched."""
     rounds: int = 0
     before_round: float = -math.inf
     bottom: float = -math.inf
@@ -225,10 +241,15 @@ class Annealing:
         """Whether the last round brought enough for another."""
         return self.log_posterior - self.before_round > ENOUGH * (self.log_posterior - self.bottom)
 
+    def must_count(self, seconds: float | None) -> bool:
+        """Whether a sample has been searched for so long that the time left is needed to count all rows."""
+        if seconds is None or not self.is_sample:
+            return False
+        return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
+
     def leader(self) -> AnnealChain:
-        """The chain with the best tree, the first of equals; once all rows are searched, only that counts."""
-        finalists = self.chains if self.stage == "all rows" else self.everyone()
-        return max(finalists, key=lambda chain: chain.score)
+        """The chain with the best tree, the first of equals."""
+        return max(self.everyone(), key=lambda chain: chain.score)
 
     def everyone(self) -> list[AnnealChain]:
         """Every chain of this stage and of those before, the first first."""
@@ -249,8 +270,11 @@ class Annealing:
         total = [np.sum([chain.moves[name] for chain in chains], axis=0).tolist() for name in names]
         self.by_kind = {kind: (a, b, c) for kind, a, b, c in zip(KINDS, *total, strict=True)}
         self.moves = sum(total[0])
-        best = self.leader()
-        self.log_posterior, self.leaves = best.score, best.leaves
+        if self.passes is not None and self.passes.best is not None:
+            self.log_posterior, self.leaves = self.passes.best.log_posterior, self.passes.best.tree.n_leaves
+        else:
+            best = self.leader()
+            self.log_posterior, self.leaves = best.score, best.leaves
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:

@@ -60,6 +60,8 @@ SETTINGS = moves.Settings(
     at_leaf=0.25,
     outward=0.7,
     taught=300,
+    raising=0.2,
+    lifting=0.2,
 )
 
 
@@ -132,10 +134,9 @@ class AnnealChain:
         self.n = float(table.weights.sum())
         self.moves = np.zeros(len(KINDS), moves.KIND)
         self.kept: dict[int, Stored] = {}
-        self.budget, self.spent, self.read, self.spent_at_best = 0.0, 0.0, 0.0, 0.0
+        self.budget, self.spent, self.spent_at_best = 0.0, 0.0, 0.0
         self.moved = 0
         self.proposals: int | None = None
-        self.reads: float | None = None
         self.start: Tree | None = None
         self.started = self.done = self.wants_more = False
         self.memory: regions.Memory
@@ -148,7 +149,7 @@ class AnnealChain:
         """Some tens of milliseconds of search."""
         if not self.started:
             self._begin()
-        end = self.spent + (BLOCK if self.reads is None else 1.0)
+        end = self.spent + BLOCK
         while self.spent < end and not self.done:
             x = max(self._progress(), share)
             self.done = x >= 1.0
@@ -190,9 +191,7 @@ class AnnealChain:
             copy_tree(tree, best)
 
     def _progress(self) -> float:
-        """How much of the budget is used: of values read, of proposals, or of work."""
-        if self.reads is not None:
-            return self.read / self.reads
+        """How much of the budget is used: of proposals, or of work."""
         if self.proposals is not None:
             proposed = self.proposed - self.moved
             return max(proposed / self.proposals, self.spent / (WORK_PER_PROPOSAL * self.proposals))
@@ -206,7 +205,7 @@ class AnnealChain:
         if x < annealed:
             self._anneal(1000, self._cooled(self.recipe.anneal_hot, 1e-4, x / annealed))
         else:
-            steps = 10 if self.reads is None and len(self.problem.domain) <= MANY_COLUMNS else 1
+            steps = 10 if len(self.problem.domain) <= MANY_COLUMNS else 1
             hot = self._cooled(self.recipe.rebuild_hot, 1e-5, (x - annealed) / (1.0 - annealed))
             self._explore(steps * self.walks)
             self._rebuild(steps, hot, self.recipe.settings)
@@ -249,8 +248,7 @@ class AnnealChain:
         """Take over the counters of the memory; when it is full, begin a new one with the same trees."""
         used = self.memory.used
         self.spent += float(used["work"][0])
-        self.read += float(used["read"][0])
-        used["work"] = used["read"] = 0
+        used["work"] = 0
         if used["full"][0]:
             old = [list(Stored.of(tree).splits()) for tree in self.trees]
             self.memory = make_memory(self.problem, self.table, len(self.trees[0].nodes))

@@ -2,14 +2,16 @@
 
 Leaves are split best-first, each on the best division of one feature's values in two: nominal values are sorted by
 density and cut (for equal measures no other division is better), ordered ones keep their order. The grown tree is
-then pruned exactly: a table over the number of leaves gives, for every size, the best of all its prunings.
+then pruned exactly: a table over the number of leaves gives, for every size, the best of all its prunings. A table of
+very many rows is grown on a sample of them; what its leaves hold is then counted on all rows, and that decides how it
+is pruned.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import Engine, table_or_sample
+from sparsedensity.engines import Engine, RememberingEngine
 from sparsedensity.kernels import belief as beliefs
 from sparsedensity.kernels import count, divisions
 from sparsedensity.kernels.counted_parts import Rows
@@ -26,6 +28,7 @@ from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best, tie_of
 from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.trees.anneal_memory import make_desk, on_grid, rows_within
+from sparsedensity.search.trees.counted_regions import CountedRegions, regions_of, splits_of
 from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
 from sparsedensity.search.trees.screening import telling_features
 from sparsedensity.structures import Tree, canonical
@@ -37,7 +40,7 @@ PATIENCE = 64
 LARGEST_ARCHIVE = 300
 GROW_BEYOND = 2
 """A tree grows to so many times the limit before it is pruned back: a hard limit to optimise under, no cut-off."""
-MOST_ROWS = 1_000_000
+MOST_ROWS = 200_000
 """What an engine is asked to draw if it cannot bring all distinct rows home."""
 MOST_PAIRS = 5e8
 """A table with more pairs of values to count before the first split is grown on a sample."""
@@ -59,9 +62,11 @@ class Greedy:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Growth:
         """One leaf."""
-        most = rows_within(problem, MOST_PAIRS)
-        table = table_or_sample(problem.engine, min(MOST_ROWS, most), rng)
-        growth = Growth.on(problem, on_grid(table if len(table) <= most else problem.engine.sample(most, rng)))
+        table, most = problem.engine.collapsed(), rows_within(problem, MOST_PAIRS)
+        is_sample = table is None or len(table) > most
+        if table is None or len(table) > most:
+            table = problem.engine.sample(min(MOST_ROWS, most), rng)
+        growth = Growth.on(problem, on_grid(table), is_sample)
         rows = np.arange(len(growth.table), dtype=np.uint32)
         everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
         self._add_leaf(growth, OpenLeaf(rows, everything, problem.domain.log_volume))
@@ -95,6 +100,8 @@ class Greedy:
 
     def best(self, problem: AnyProblem, state: Growth) -> Best:
         """The best pruning of what has grown, and that with each number of leaves."""
+        if state.is_sample:
+            problem = replace(problem, engine=state.recount(problem))
         gains = leave_one_out(state) if self.criterion == "ise" else np.array(state.gains)
         sums = best_sums(state.splits, gains)
         grown = len(state.leaves)
@@ -235,6 +242,7 @@ class Growth:
     """The log posterior of a single leaf."""
     engine: Engine
     """Where all rows are, beside those that the tree is grown on."""
+    is_sample: bool
     rng: np.random.Generator
     splits: list[Split] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
@@ -252,14 +260,15 @@ class Growth:
     finished: bool = False
 
     @classmethod
-    def on(cls, problem: AnyProblem, table: Table) -> Growth:
+    def on(cls, problem: AnyProblem, table: Table, is_sample: bool) -> Growth:
         """No tree yet."""
         domain, n = problem.domain, problem.engine.n
         even = beliefs.is_even(problem.posterior.leaf)
         desk = make_desk(int(domain.starts[-1]), max(domain.sizes), even)
         belief = belief_of(problem.posterior, domain, n, 1, 2)
-        one_leaf, rng = problem.score(Tree.leaf(domain)), np.random.default_rng(0)
-        return cls(domain, problem.posterior, table, belief, space_of(domain), desk, n, one_leaf, problem.engine, rng)
+        one_leaf, rng, engine = problem.score_of_one_leaf(), np.random.default_rng(0), problem.engine
+        space = space_of(domain)
+        return cls(domain, problem.posterior, table, belief, space, desk, n, one_leaf, engine, is_sample, rng)
 
     @cached_property
     def shares(self) -> Floats:
@@ -281,6 +290,17 @@ class Growth:
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], leaf.allowed[None])
         return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), Rows(codes, weights, leaf.rows))
+
+    def recount(self, problem: AnyProblem) -> RememberingEngine:
+        """Take the weights and gains from all rows, in one pass, and remember what was counted."""
+        tree = Tree.of_splits(self.domain, self.splits)
+        by_value, regions = problem.engine.leaf_value_weights(tree), regions_of(tree)
+        counted = CountedRegions.of(problem, tree, by_value, splits_of(tree))
+        self.weights = [counted.weights[region] for region in regions]
+        for node, split in enumerate(self.splits):
+            if split is not None:
+                self.gains[node] = counted.gain([regions[child] for _, child in split[1]])
+        return RememberingEngine(problem.engine, counted.held)
 
     def features_of(self, leaf: OpenLeaf) -> NDArray[np.int64]:
         """The features to divide a leaf by: all, unless every child is counted and they are very many."""

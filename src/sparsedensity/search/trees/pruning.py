@@ -26,14 +26,20 @@ def best_sums(splits: Sequence[Split], gains: Floats) -> list[Floats]:
         split = splits[node]
         if split is None:
             continue
-        short, long = sorted((tables[child] for _, child in split[1]), key=len)
-        table = np.full(len(short) + len(long) - 1, -np.inf)
-        for k in range(1, len(short)):
-            table[k : k + len(long)] = np.maximum(table[k : k + len(long)], short[k] + long)
-        table += gains[node]
+        one, other = (tables[child] for _, child in split[1])
+        table = best_together(one, other) + gains[node]
         table[1] = 0.0
         tables[node] = table
     return tables
+
+
+def best_together(one: Floats, other: Floats) -> Floats:
+    """For every number of leaves the best sum over two subtrees that share them, given those of each."""
+    short, long = sorted((one, other), key=len)
+    table = np.full(len(short) + len(long) - 1, -np.inf)
+    for k in range(1, len(short)):
+        table[k : k + len(long)] = np.maximum(table[k : k + len(long)], short[k] + long)
+    return table
 
 
 def size_of_best(sums: Floats, by_leaves: Floats) -> int:
@@ -51,13 +57,13 @@ def pruned(domain: Domain, grown: Sequence[Split], sums: Sequence[Floats], leave
         if k == 1 or split is None:
             return None
         feature, [(first, left), (second, right)] = split
-        share = _share(sums[left], sums[right], k)
+        share = share_of(sums[left], sums[right], k)
         return feature, [(first, (left, share)), (second, (right, k - share))]
 
     return Tree.grown(domain, (0, leaves), divide)
 
 
-def _share(left: Floats, right: Floats, k: int) -> int:
+def share_of(left: Floats, right: Floats, k: int) -> int:
     """How many of k leaves the left child gets in the best pruning."""
     low, high = max(1, k - len(right) + 1), min(len(left) - 1, k - 1)
     sums = left[low : high + 1] + right[k - high : k - low + 1][::-1]

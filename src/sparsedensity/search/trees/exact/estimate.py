@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.engines import whole_table
 from sparsedensity.errors import DataError
 from sparsedensity.problem import AnyProblem, check_limit
 from sparsedensity.search.bounds import most_leaves
@@ -65,7 +64,7 @@ class Estimate:
 
 
 def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
-    """The regions, memory and time of an exact search, in advance."""
+    """The regions, memory and time of an exact search, in advance; without all distinct rows it never ends."""
     check_limit("depth", depth)
     domain, posterior = problem.domain, problem.posterior
     cost = LEAF_COST if posterior.only_leaves and depth is None else BRANCH_COST
@@ -73,9 +72,12 @@ def estimate(problem: AnyProblem, depth: int | None = None) -> Estimate:
     regions, partings = count_regions(domain) if depth is None else count_states(domain, depth)
     counting = cost.counting + (0.0 if posterior.even else cost.value * sum(domain.sizes))
     seconds = as_float(regions) * (counting + passes * cost.region) + as_float(partings) * passes * cost.parting
-    if depth is not None:
+    table = problem.engine.collapsed()
+    if table is None:
+        seconds = math.inf
+    elif depth is not None:
         tables = 1 if posterior.even else 1 + len(domain)
-        seconds += count_sets(domain, depth) * tables * (cost.table + cost.row * len(whole_table(problem.engine)))
+        seconds += count_sets(domain, depth) * tables * (cost.table + cost.row * len(table))
     if posterior.by_features(np.arange(1), len(domain)) is not None:
         # one lattice for every set of features: each feature has its sides or is left whole
         seconds *= math.prod(1 + 1 / count_sides(feature)[0] for feature in domain)

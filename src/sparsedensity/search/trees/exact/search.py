@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedensity.engines import whole_table
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best
 from sparsedensity.search.bounds import may_bind, upper_bound
@@ -47,6 +48,7 @@ class Exact:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> TreeProof:
         """The warm tree or a single leaf, and the bound that costs nothing."""
+        whole_table(problem.engine)
         ahead = estimate(problem, self.depth)
         if ahead.hopeless and not self.anytime:
             raise too_large(ahead)
