@@ -89,4 +89,11 @@ def _finite(part: Any) -> nw.DataFrame[Any]:
     """A part with the largest number in place of infinity, which lies outside every range just so."""
     frame: nw.DataFrame[Any] = nw.from_native(part, eager_only=True)
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-    return frame.with_columns(nw.col(floats).cast(nw.Float64).clip(-LARGEST, LARGEST)) if floats else frame
+    return frame.with_columns(*map(_finite_column, floats))
+
+
+def _finite_column(name: str) -> nw.Expr:
+    """Not by clip, which takes NaN for a number in some libraries."""
+    x = nw.col(name).cast(nw.Float64)
+    low = nw.when(x < -LARGEST).then(nw.lit(-LARGEST)).otherwise(x)
+    return nw.when(x > LARGEST).then(nw.lit(LARGEST)).otherwise(low).alias(name)
