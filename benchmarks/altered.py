@@ -157,7 +157,8 @@ def another(row: int, rows: int, rng: np.random.Generator) -> int:
 
 def unusualness(model: Any, frame: pl.DataFrame) -> Floats:
     """A number for every row, the larger the more unusual it is."""
-    return model.unusualness(frame) if isinstance(model, LeafSparseTree) else -model.score_samples(frame)
+    found: Floats = model.unusualness(frame) if isinstance(model, LeafSparseTree) else -model.score_samples(frame)
+    return found
 
 
 def tree(search: Any, **given: Any) -> LeafSparseTree:

@@ -94,9 +94,10 @@ class TestEveryForm:
         assert model.domain_ == expected.domain_
         assert model.log_posterior_ == expected.log_posterior_
         assert in_words(model) == in_words(expected)
-        assert_array_equal(model.score_samples(FORMS[form](rows)), expected.score_samples(pd.DataFrame(rows)))
-        assert_array_equal(model.apply(FORMS[form](rows)), expected.apply(pd.DataFrame(rows)))
-        assert [*map(str, model.explain(FORMS[form](rows[:5])))] == [
+        asked = "polars" if form == "polars lazy" else form  # the answers to a lazy frame are one: tests/engines
+        assert_array_equal(model.score_samples(FORMS[asked](rows)), expected.score_samples(pd.DataFrame(rows)))
+        assert_array_equal(model.apply(FORMS[asked](rows)), expected.apply(pd.DataFrame(rows)))
+        assert [*map(str, model.explain(FORMS[asked](rows[:5])))] == [
             *map(str, expected.explain(pd.DataFrame(rows[:5])))
         ]
 

@@ -171,7 +171,7 @@ def test_a_pickled_model_is_the_same_model(kind, people):
 
 
 def _score(model: DensityEstimator, table: pd.DataFrame) -> np.ndarray:
-    return model.score_samples(table)
+    return np.asarray(model.score_samples(table))
 
 
 def _fit_and_score(model: DensityEstimator, table: pd.DataFrame) -> float:

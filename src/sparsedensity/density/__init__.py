@@ -83,7 +83,7 @@ class Density:
         If leaves have profiles and the domain more points than can be listed, it is estimated from records drawn from
         the model, always the same ones: the standard error is at most 0.5 / sqrt(100,000), that is 0.0016.
         """
-        return self._ranking.denser(logs)
+        return self.ranking.denser(logs)
 
     @cached_property
     def unusualness(self) -> Floats:
@@ -94,7 +94,8 @@ class Density:
         return np.divide(sums, totals, out=np.ones(len(sums)), where=totals > 0)
 
     @cached_property
-    def _ranking(self) -> Ranking:
+    def ranking(self) -> Ranking:
+        """How much of the mass is denser than a record."""
         _, masses, logs = self._ranked
         return Ranking.of(masses, logs)
 

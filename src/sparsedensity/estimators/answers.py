@@ -14,17 +14,20 @@ from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.density.importance import expected_losses, losses_on
 from sparsedensity.density.placed import Placed
 from sparsedensity.engines import LeafWeights
-from sparsedensity.errors import ColumnsError, DataError, in_short, warn
+from sparsedensity.errors import ColumnsError, DataError, ParameterError, in_short, warn
 from sparsedensity.estimators.folds import count_rows
-from sparsedensity.estimators.parameters import jobs_of
+from sparsedensity.estimators.parameters import generator, jobs_of
+from sparsedensity.estimators.pushdown import Counted, LazilyPlaced
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
+from sparsedensity.ingest.decode import decode
 from sparsedensity.ingest.encode import Unknown, unknown_value
-from sparsedensity.ingest.lazy import at_home
+from sparsedensity.ingest.lazy import at_home, lazy_table
 from sparsedensity.posterior import Posterior, Profiles, TreePosterior
 from sparsedensity.report import comparison, words
 from sparsedensity.report import importance as columns
 from sparsedensity.report.comparison import Comparison, Outcome
 from sparsedensity.report.importance import Importance
+from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Codes, Floats, Table
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from sparsedensity.domain import Domain
     from sparsedensity.estimators.base import DensityEstimator
 
+MOST_SAMPLES = 2**31 - 1
 MOST_LISTED = 5
 """Of more columns with unknown values only the first few are named."""
 
@@ -98,11 +102,27 @@ def place_rows(model: DensityEstimator, X: Any) -> Placed:
     return place(model, encode_rows(model, open_rows(model, X)))
 
 
+def place_anywhere(model: DensityEstimator, X: Any) -> Placed | LazilyPlaced:
+    """Where a fitted model puts the rows of a table, in memory or elsewhere."""
+    check_is_fitted(model)
+    lazy = lazy_table(X, None)
+    return place_rows(model, X) if lazy is None else LazilyPlaced.of(model, lazy)
+
+
 def place(model: DensityEstimator, encoded: Encoded) -> Placed:
     """Where a model puts encoded rows."""
     leaves = model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))
     leaves[encoded.outside] = -1
     return Placed(model.density_, encoded.codes, leaves)
+
+
+def score(model: DensityEstimator, X: Any, sample_weight: Any) -> float:
+    """The log-likelihood of the rows of a table, in memory or elsewhere."""
+    check_is_fitted(model)
+    lazy = lazy_table(X, sample_weight)
+    if lazy is not None:
+        return LazilyPlaced.of(model, lazy).log_likelihood()
+    return log_likelihood(place_rows(model, X).log_densities, sample_weight)
 
 
 def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:
@@ -127,21 +147,27 @@ def read_rows(
 
 def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
     """Where a table differs from the one a model was fitted to. Rows outside the domain are a difference too."""
-    density = model.density_
-    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=density.used)
+    density, lazy = model.density_, lazy_table(X, sample_weight)
+    counted = _count(model, X, sample_weight) if lazy is None else LazilyPlaced.of(model, lazy).counted()
+    leaves = LeafComparison.of(density.probabilities, density.weights, counted.weights, counted.outside)
+    return comparison.against_model(model.report(), leaves, _outcome(model, counted), source)
+
+
+def _count(model: DensityEstimator, X: Any, sample_weight: Any) -> Counted:
+    """The rows of a table in memory, by the leaves of a model."""
+    rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
     verb = "lies" if rows.outside == 1 else "lie"
     warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} {verb}", model.unknown == "nearest")
-    observed = rows.by_leaf(model)
-    leaves = LeafComparison.of(density.probabilities, density.weights, observed, rows.outside)
-    return comparison.against_model(model.report(), leaves, _outcome(model, rows, observed), source)
+    return Counted(rows.by_leaf(model), rows.outside, count_rows(rows.weights))
 
 
-def _outcome(model: DensityEstimator, rows: Rows, observed: Floats) -> Outcome:
+def _outcome(model: DensityEstimator, counted: Counted) -> Outcome:
     """The test against the rows that were kept from the search; all of them lie inside the domain."""
     if model.held_out_ is None:
         return comparison.CHOSEN
-    if not model.held_out_.whole or not count_rows(rows.weights):
+    if not model.held_out_.whole or not counted.whole:
         return comparison.FRACTIONAL
+    observed = counted.weights
     return same_shares(model.density_.weights, observed) if observed.any() else comparison.NOTHING_INSIDE
 
 
@@ -153,6 +179,14 @@ def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importanc
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
     rows.check_any()
     return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
+
+
+def sample(model: DensityEstimator, n_samples: int, random_state: Any) -> Any:
+    """New rows drawn from a model, in the kind of table it was fitted on."""
+    if not is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
+        raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
+    rng = generator(random_state)
+    return decode(model.domain_, model.density_.draw(int(n_samples), rng), rng, model.frame_)
 
 
 def encode_rows(model: DensityEstimator, source: Source) -> Encoded:

@@ -29,25 +29,21 @@ from sparsedensity.estimators.evidence import gather
 from sparsedensity.estimators.explaining import explain
 from sparsedensity.estimators.fitting import fit_table
 from sparsedensity.estimators.folds import HeldOut
-from sparsedensity.estimators.parameters import check_word, generator, jobs_of
-from sparsedensity.ingest.decode import Frame, decode
+from sparsedensity.estimators.parameters import check_word, jobs_of
+from sparsedensity.ingest.decode import Frame
 from sparsedensity.posterior import Posterior
 from sparsedensity.posterior.base import exact_intervals
 from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
 from sparsedensity.report.comparison import Comparison
-from sparsedensity.report.explanation import Explanation
 from sparsedensity.report.importance import Importance
 from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
 from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
-from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
-
-MOST_SAMPLES = 2**31 - 1
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -201,33 +197,36 @@ class DensityEstimator(DensityMixin, BaseEstimator):
             return leaves_of(self.density_, self.posterior_.intervals(structure, weights))
         return leaves_of(self.density_, exact_intervals(weights, structure.log_volumes))
 
-    def score_samples(self, X: Any) -> Floats:
-        """The log density of every row; minus infinity for a row outside the domain."""
-        return answers.place_rows(self, X).log_densities
+    def score_samples(self, X: Any) -> Any:
+        """The log density of every row, minus infinity outside the domain; of a lazy frame as in :meth:`apply`."""
+        return answers.place_anywhere(self, X).log_densities
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The log-likelihood: the sum of the log densities of all rows."""
-        return answers.log_likelihood(self.score_samples(X), sample_weight)
+        """The log-likelihood: the sum of the log densities of all rows, weighed by a column if they are elsewhere."""
+        return answers.score(self, X, sample_weight)
 
-    def unusualness(self, X: Any) -> Floats:
+    def unusualness(self, X: Any) -> Any:
         """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest.
 
         With profiles and more than 100,000 possible records it is estimated from as many draws of the model, always the
-        same ones: the standard error is at most 0.0016.
+        same ones: the standard error is at most 0.0016. Of a lazy frame as in :meth:`apply`; with profiles
+        a query rounds it to 0.001, and to two percent of what is left to 1.
         """
-        return answers.place_rows(self, X).unusualness
+        return answers.place_anywhere(self, X).unusualness
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """The number of the leaf of every row; -1 for a row outside the domain."""
-        return answers.place_rows(self, X).leaves
+    def apply(self, X: Any) -> Any:
+        """The number of the leaf of every row; -1 for a row outside the domain.
+
+        An array; of a lazy frame (Polars, DuckDB, Spark, Dask, Ibis) the frame with a new column, ``leaf``. Its rows
+        stay where they are, and nothing warns of unknown values, of which infinity is one. Only the columns that the
+        model asks for must be there. Likewise ``log_density`` of :meth:`score_samples`, and ``unusualness``.
+        """
+        return answers.place_anywhere(self, X).leaves
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows drawn from the model, in the kind of table it was fitted on."""
         check_is_fitted(self)
-        if not is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
-            raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
-        rng = generator(random_state)
-        return decode(self.domain_, self.density_.draw(int(n_samples), rng), rng, self.frame_)
+        return answers.sample(self, n_samples, random_state)
 
     def probability(self, event: Event) -> float:
         """The probability of an event: for some columns the values they take.
@@ -278,10 +277,11 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         return answers.importance(self, X, sample_weight)
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: Any) -> Any:
         """For every row the path in words, how unusual it is, and which single change would make it most ordinary.
 
-        With profiles it also lists its values, those that speak most against it first (``factors``).
+        With profiles it also lists its values, those that speak most against it first (``factors``). Of a lazy frame as
+        in :meth:`apply`, with a text on the leaf, ``explanation``, beside the numbers: no changes, and no factors.
         """
         check_is_fitted(self)
         return explain(self, X)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
 from sparsedensity.density.comparison import LeafComparison, same_shares
-from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.errors import ColumnsError, DataError, ParameterError
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.base import DensityEstimator
 from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.parameters import generator
+from sparsedensity.estimators.pushdown import WEIGHT, LazilyPlaced
 from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
+from sparsedensity.ingest.lazy import LazyTable, lazy_table
 from sparsedensity.report.comparison import FRACTIONAL, Comparison, of_tables
 from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
@@ -48,11 +52,13 @@ def compare(
     Parameters
     ----------
     before, after
-        Two tables with the same columns: whatever an estimator can be fitted to. Their domain is that of both together.
+        Two tables with the same columns: whatever an estimator can be fitted to; lazy frames of one engine are counted
+        there. Their domain is that of both together.
     model
         An estimator that is not fitted, which chooses the leaves; ``LeafSparseTree(max_leaves=12)`` by default.
     weights_before, weights_after
-        One weight per row. Whole numbers count rows; with others there is no p-value.
+        One weight per row; of lazy frames the column that holds it. Whole numbers count rows; with others there is no
+        p-value.
     permutations
         How many random divisions of the rows to compare with: p is (1 + those that differ as much) / (1 + all). By
         default the chi-square distribution if every leaf expects 5 rows or more in both tables, else 9,999.
@@ -73,10 +79,14 @@ def compare(
         raise ParameterError("permutations", permutations, f"a whole number from 1 to {MOST_PERMUTATIONS:,}, or None")
     rng, fitted = generator(random_state), _unfitted(model)
     fitted.check_parameters()
-    tables = _TwoTables.of(before, after, weights_before, weights_after)
-    fit_source(fitted, tables.source, tables.weights, kind_of(before), in_order=True)
-    first, second = tables.by_leaf(fitted)
-    whole = tables.weights is None or count_rows(tables.weights)
+    sides = lazy_table(before, weights_before), lazy_table(after, weights_after)
+    if any(sides):
+        first, second, whole = _count_elsewhere(fitted, *sides)
+    else:
+        tables = _TwoTables.of(before, after, weights_before, weights_after)
+        fit_source(fitted, tables.source, tables.weights, kind_of(before), in_order=True)
+        first, second = tables.by_leaf(fitted)
+        whole = tables.weights is None or count_rows(tables.weights)
     outcome = same_shares(first, second, permutations, rng) if whole else FRACTIONAL
     return of_tables(fitted.report(), LeafComparison(first / first.sum(), first, second), outcome, names)
 
@@ -109,9 +119,37 @@ class _TwoTables:
         of_first = rows.numbers < self.n
         counts = [rows.weighing(np.where(side, rows.weights, 0.0)).by_leaf(model) for side in (of_first, ~of_first)]
         for name, count in zip(("first", "second"), counts, strict=True):
-            if not count.any():
-                raise DataError(f"Every row of the {name} table has a missing value. Use missing='category'.")
+            _check_any(name, count)
         return counts
+
+
+def _count_elsewhere(
+    model: DensityEstimator, first: LazyTable | None, second: LazyTable | None
+) -> tuple[Floats, Floats, bool]:
+    """Fit a model to two lazy frames together; the weight of each in every leaf, and whether weights count rows."""
+    if first is None or second is None or first.frame.implementation != second.frame.implementation:
+        raise DataError("Two tables are compared in memory or in one engine. Give both to the same one.")
+    if sorted(first.names) != sorted(second.names):
+        odd = sorted(set(first.names) ^ set(second.names))
+        raise ColumnsError(f"Only one of the tables has a column {odd[0]!r}. Compare tables with the same columns.")
+    weighed = first.weight is not None or second.weight is not None
+    both = nw.concat([_weighed(side, first.names, weighed) for side in (first, second)])
+    model.fit(both.to_native(), sample_weight=WEIGHT if weighed else None)
+    counts = [LazilyPlaced(model, side).counted() for side in (first, second)]
+    for name, count in zip(("first", "second"), counts, strict=True):
+        _check_any(name, count.weights)
+    return counts[0].weights, counts[1].weights, counts[0].whole and counts[1].whole
+
+
+def _weighed(table: LazyTable, names: Sequence[str], weighed: bool) -> nw.LazyFrame[Any]:
+    """Some columns of a table and, if there are weights, its weights as one more."""
+    weight = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
+    return table.frame.select(*names, *([weight.alias(WEIGHT)] if weighed else []))
+
+
+def _check_any(name: str, weights: Floats) -> None:
+    if not weights.any():
+        raise DataError(f"Every row of the {name} table has a missing value. Use missing='category'.")
 
 
 def _unfitted(model: DensityEstimator | None) -> DensityEstimator:

@@ -224,9 +224,19 @@ def of_other_type(column: Column, feature: Feature) -> bool:
 def other_type(column: Column, feature: Feature) -> DataError:
     """The error for a column of which no value can be known."""
     first = 0 if column.missing is None else int(np.argmin(column.missing))
+    return _of_other_type(feature, in_short(column.value(first)))
+
+
+def check_type(feature: Feature, held: str) -> None:
+    """Refuse a column that holds, in words, something of which no value can be known."""
+    if feature.known and held not in _known_types(feature):
+        raise _of_other_type(feature, held)
+
+
+def _of_other_type(feature: Feature, held: str) -> DataError:
     return DataError(
-        f"{column.name!r} holds {in_short(column.value(first))}, but {' or '.join(sorted(_known_types(feature)))} is "
-        f"expected ({_range_of(feature)}). Give the column that type."
+        f"{feature.name!r} holds {held}, but {' or '.join(sorted(_known_types(feature)))} is expected "
+        f"({_range_of(feature)}). Give the column that type."
     )
 
 

@@ -79,7 +79,10 @@ def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
 
 def lazy_table(X: Any, sample_weight: Any) -> LazyTable | None:
     """A table that is elsewhere; ``None`` for one that is in memory."""
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:  # whoever opens the table says so in a sentence
+        return None
     if not isinstance(frame, nw.LazyFrame):
         return None
     if sample_weight is not None and not isinstance(sample_weight, str):

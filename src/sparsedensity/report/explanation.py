@@ -140,10 +140,7 @@ class Explanation:
 
     @property
     def _place(self) -> tuple[str, str]:
-        """The conditions it meets, or of many the name of its leaf, and what to call the leaf."""
-        if self.kind and len(self.path) > FEW:
-            return self.kind, f"leaf {self.leaf}, {len(self.path)} conditions"
-        return " and ".join(self.path) or "every record", f"leaf {self.leaf}"
+        return _place_of(self.leaf, self.path, self.kind)
 
     @property
     def rare(self) -> list[Factor]:
@@ -190,6 +187,23 @@ class Explanation:
         ]
         plain["change"] = change and {name: value for name, value in vars(change).items() if name != "gain"}
         return plain
+
+
+def leaf_in_words(leaf: int, path: Sequence[str], kind: str, observed: float, probability: float) -> str:
+    """Where the records of a leaf are and how common they are: what holds for all of them.
+
+    >>> leaf_in_words(3, ["class is crew", "sex is female"], "crew", 0.0104, 0.0104)
+    'class is crew and sex is female (leaf 3: 1.04 % of all records)'
+    """
+    where, called = _place_of(leaf, path, kind)
+    return f"{where} ({called}: {words.of_all_records(observed, probability)})"
+
+
+def _place_of(leaf: int | None, path: Sequence[str], kind: str) -> tuple[str, str]:
+    """The conditions of a leaf, or its name if they are many, and what to call it."""
+    if kind and len(path) > FEW:
+        return kind, f"leaf {leaf}, {len(path)} conditions"
+    return " and ".join(path) or "every record", f"leaf {leaf}"
 
 
 def _capital(text: str) -> str:
