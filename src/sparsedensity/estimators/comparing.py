@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sparsedensity.density.comparison import LeafComparison, same_shares
+from sparsedensity.engines.samplers import free_name
 from sparsedensity.errors import ColumnsError, DataError, ParameterError
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.base import DensityEstimator
@@ -19,7 +20,7 @@ from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.parameters import generator
-from sparsedensity.estimators.pushdown import WEIGHT, LazilyPlaced
+from sparsedensity.estimators.pushdown import LazilyPlaced
 from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
@@ -133,18 +134,19 @@ def _count_elsewhere(
         odd = sorted(set(first.names) ^ set(second.names))
         raise ColumnsError(f"Only one of the tables has a column {odd[0]!r}. Compare tables with the same columns.")
     weighed = first.weight is not None or second.weight is not None
-    both = nw.concat([_weighed(side, first.names, weighed) for side in (first, second)])
-    model.fit(both.to_native(), sample_weight=WEIGHT if weighed else None)
+    weight = free_name("weight", first.names) if weighed else None
+    both = nw.concat([_weighed(side, first.names, weight) for side in (first, second)])
+    model.fit(both.to_native(), sample_weight=weight)
     counts = [LazilyPlaced(model, side).counted() for side in (first, second)]
     for name, count in zip(("first", "second"), counts, strict=True):
         _check_any(name, count.weights)
     return counts[0].weights, counts[1].weights, counts[0].whole and counts[1].whole
 
 
-def _weighed(table: LazyTable, names: Sequence[str], weighed: bool) -> nw.LazyFrame[Any]:
-    """Some columns of a table and, if there are weights, its weights as one more."""
-    weight = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
-    return table.frame.select(*names, *([weight.alias(WEIGHT)] if weighed else []))
+def _weighed(table: LazyTable, names: Sequence[str], weight: str | None) -> nw.LazyFrame[Any]:
+    """Some columns of a table and, if there are weights, its weights as one more of this name."""
+    given = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
+    return table.frame.select(*names, *([] if weight is None else [given.alias(weight)]))
 
 
 def _check_any(name: str, weights: Floats) -> None:
