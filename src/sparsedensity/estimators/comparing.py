@@ -24,7 +24,7 @@ from sparsedensity.estimators.pushdown import LazilyPlaced
 from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
-from sparsedensity.ingest.lazy import LazyTable, lazy_table
+from sparsedensity.ingest.lazy import LazyTable, lazy_table, weights_apart
 from sparsedensity.report.comparison import FRACTIONAL, Comparison, of_tables
 from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
@@ -58,8 +58,7 @@ def compare(
     model
         An estimator that is not fitted, which chooses the leaves; ``LeafSparseTree(max_leaves=12)`` by default.
     weights_before, weights_after
-        One weight per row; of lazy frames the column that holds it. Whole numbers count rows; with others there is no
-        p-value.
+        One weight per row, or the column that holds it. Whole numbers count rows; with others there is no p-value.
     permutations
         How many random divisions of the rows to compare with: p is (1 + those that differ as much) / (1 + all). By
         default the chi-square distribution if every leaf expects 5 rows or more in both tables, else 9,999.
@@ -104,6 +103,8 @@ class _TwoTables:
     @classmethod
     def of(cls, before: Any, after: Any, weights_before: Any, weights_after: Any) -> Self:
         """Two tables with their weights; ``None`` if every row counts once."""
+        before, weights_before = weights_apart(before, weights_before)
+        after, weights_after = weights_apart(after, weights_after)
         first, second = open_source(before), open_source(after)
         one = check_weights(weights_before, first.n_rows, "weights_before")
         other = check_weights(weights_after, second.n_rows, "weights_after")
