@@ -209,6 +209,8 @@ def test_an_estimator_learns_from_far_rows_by_default(kind):
     assert found.log_posterior == pytest.approx(Problem(MemoryEngine(TABLE), posterior).score(found.structure))
     assert not found.proven
     assert found.upper_bound is None
+    assert found.sampled > 0
+    assert model_of(kind, "auto").learn(MemoryEngine(TABLE), [])[1].sampled is None
 
 
 @pytest.mark.parametrize("limit", [None, 5.0])

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import narwhals as nw
@@ -107,6 +108,23 @@ class TestScores:
         numbers = pl.DataFrame({"row": range(3), "x": [-math.inf, 0.5, math.inf]})
         scored = home(model.apply(as_lazy(engine, numbers)))
         assert scored["leaf"].to_list() == ([-1, 0, -1] if unknown == "zero" else [0, 0, 1])
+
+    @pytest.mark.parametrize("engine", ["polars", DASK, "duckdb"])
+    def test_nan_is_as_missing_as_null(self, engine, as_lazy):
+        domain = Domain((Feature.continuous("x", (0, 1, 2), missing=True),))
+        seen = pl.DataFrame({"x": [0.5] * 30 + [None] * 9 + [1.5]})
+        model = GreedyTree(domain=domain).fit(seen)
+        numbers = pl.DataFrame({"row": range(4), "x": [math.nan, None, 0.5, math.inf]})
+        leaves = home(model.apply(as_lazy(engine, numbers)))["leaf"].to_list()
+        assert leaves == [*model.apply(pl.DataFrame({"x": [math.nan, None, 0.5]})), -1]
+        assert leaves[0] != leaves[2]
+
+    @pytest.mark.parametrize("estimator", [Histogram, partial(LeafSparseTree, leaf="profile", search="greedy")])
+    def test_features_of_one_value_need_no_code(self, estimator, as_lazy):
+        rows = pl.DataFrame({"row": [0, 1], "x": ["a", "a"]})
+        model = estimator().fit(rows[["x"]])
+        scored = home(model.explain(as_lazy("duckdb", rows)))
+        assert_allclose(scored["log_density"], model.score_samples(rows[["x"]]))
 
     @pytest.mark.parametrize("engine", ENGINES)
     def test_one_question_adds_one_column_and_they_can_follow_each_other(self, engine, as_lazy, rows, fitted):
@@ -240,6 +258,18 @@ class TestCounts:
             fitted("tree").compare(lazy, "name")
         with pytest.raises(DataError, match="The table has no rows"):
             fitted("tree").score(as_lazy("duckdb", rows[:0]))
+
+    @pytest.mark.parametrize("engine", ["polars", DASK, *DATABASES])
+    def test_columns_may_have_the_names_of_our_own(self, engine, as_lazy):
+        names = {"name": "leaf", "few": "sparsedensity_weight", "many": "log_density", "whole": "weight"}
+        rows = nasty()[["name", "few", "many", "whole"]].rename(names)
+        model = GreedyTree().fit(as_lazy(engine, rows), sample_weight="weight")
+        lazy, weights = as_lazy(engine, rows), rows["weight"].to_numpy()
+        near = rows.drop("weight")
+        assert model.score(lazy, sample_weight="weight") == pytest.approx(model.score(near, sample_weight=weights))
+        assert model.compare(lazy, "weight").leaves.weights.tolist() == model.density_.weights.tolist()
+        both = compare(lazy, lazy, weights_before="weight", weights_after="weight", model=GreedyTree(max_leaves=3))
+        assert both.leaves.fitted.sum() == both.leaves.weights.sum() == weights.sum()
 
 
 class TestTwoTables:

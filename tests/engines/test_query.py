@@ -16,6 +16,7 @@ from sparsedensity.ingest import Reading, open_source, queries, read_table
 from sparsedensity.ingest.lazy import infer_domain
 from sparsedensity.ingest.queries import open_query
 from sparsedensity.structures import Condition, RuleList, Tree
+from sparsedensity.structures.tree import LEAF
 from tests.engines.lazy import DATABASES, each_with
 from tests.engines.nasty import DOMAIN, WEIGHTS, nasty
 from tests.laws.test_summaries import tables
@@ -287,3 +288,26 @@ def test_columns_may_have_the_names_of_our_own(as_lazy):
         check_counts(counted, in_memory(frame, Reading("nominal")), [tree])
         assert len(counted.distinct(9)) == 3
         assert len(counted.sample(2, np.random.default_rng(0))) > 0
+
+
+@pytest.mark.parametrize("engine", DATABASES)
+def test_columns_may_have_them_in_other_letters(as_lazy, engine):
+    names = ["Leaf", "WEIGHT", "Key", "Total", "Some_Rows"]
+    frame = pl.DataFrame({name: [*range(i, 100), *range(i)] for i, name in enumerate(names)})
+    frame = frame.with_columns(heavy=pl.Series([1, 2] * 50))
+    domain = infer_domain(frame.drop("heavy"), Reading("nominal"))
+    tree = Tree.leaf(domain).split(0, 0, [{0}, set(range(1, 100))])
+    counted = opened(as_lazy(engine, frame), Reading("nominal"), "heavy")
+    check_counts(counted, in_memory(frame, Reading("nominal"), "heavy"), [tree])
+    assert len(counted.sample(2, np.random.default_rng(0))) > 0
+
+
+@pytest.mark.parametrize("engine", DATABASES)
+def test_a_tree_may_have_more_leaves_than_a_function_has_arguments(as_lazy, engine):
+    frame = pl.DataFrame({"x": [str(i % 300) for i in range(900)]})
+    domain = infer_domain(frame, Reading("nominal"))
+    tree = Tree.leaf(domain)
+    for left in range(150):
+        leaf = int(np.flatnonzero(tree.feature == LEAF)[-1])
+        tree = tree.split(leaf, 0, [{left}, set(range(left + 1, 300))])
+    check_counts(opened(as_lazy(engine, frame), Reading("nominal")), in_memory(frame, Reading("nominal")), [tree])

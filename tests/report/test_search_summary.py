@@ -24,6 +24,12 @@ def test_a_search_is_told_in_one_line():
     assert "more leaves" in search_in_words(search(limit_binds=True), None)
 
 
+def test_a_sample_that_was_searched_is_named():
+    assert search_in_words(search(sampled=60_000), RULES).endswith(
+        "; searched on a sample of 60,000 rows, counted on all"
+    )
+
+
 def test_what_is_proven_is_said_and_what_is_not_too():
     def said(**changes):
         return dict(search_facts(search(**changes), RULES))["Optimality"]

@@ -7,10 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sparsedensity import GreedyTree, datasets
+from sparsedensity import GreedyTree, datasets, load
 from sparsedensity.cli import tables as cli_tables
 from sparsedensity.ingest import batches, tables
 from sparsedensity.ingest.opening import open_table
+from sparsedensity.search.trees import greedy
 from tests.units.test_cli import run
 
 GREEDY = ("-m", "greedy", "-q")
@@ -55,6 +56,15 @@ def leaves(*words):
 @pytest.mark.parametrize("engine", [(), ("--engine", "polars"), ("--engine", "duckdb")])
 def test_several_files_are_fitted_as_one(names, engine, files):
     assert leaves(*names, *engine) == leaves("titanic")
+
+
+def test_a_sample_that_was_searched_is_told_wherever_the_search_is(files, large, monkeypatch):
+    monkeypatch.setattr(greedy, "rows_within", lambda *_: 10)
+    done = run("fit", "people.csv", "-m", "greedy", "-o", "far.json", "--json")
+    told = json.loads(done.stdout)["search"]["sampled"]
+    assert told == 10
+    assert load("far.json").search_.sampled == told
+    assert f"searched on a sample of {told:,} rows, counted on all" in run("show", "far.json").stdout
 
 
 def test_a_large_file_is_fitted_as_a_small_one(files, large):

@@ -35,7 +35,17 @@ SpreadsheetOption = Annotated[
         "--spreadsheet", help="For a spreadsheet: an apostrophe before texts that it would take for formulas."
     ),
 ]
-SEARCH_FIELDS = ("method", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven", "calibrated_leaves")
+SEARCH_FIELDS = (
+    "method",
+    "reason",
+    "moves",
+    "seconds",
+    "sampled",
+    "limit_binds",
+    "upper_bound",
+    "proven",
+    "calibrated_leaves",
+)
 
 
 def is_model(name: str | Path) -> bool:

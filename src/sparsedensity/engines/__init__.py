@@ -1,7 +1,7 @@
 """Engines: where the rows are and how to count them. Memory first."""
 
-from sparsedensity.engines.base import Engine, LeafWeights, table_or_sample, whole_table
+from sparsedensity.engines.base import Engine, LeafWeights, Searched, whole_table
 from sparsedensity.engines.memory import MemoryEngine
 from sparsedensity.engines.remembered import RememberingEngine
 
-__all__ = ["Engine", "LeafWeights", "MemoryEngine", "RememberingEngine", "table_or_sample", "whole_table"]
+__all__ = ["Engine", "LeafWeights", "MemoryEngine", "RememberingEngine", "Searched", "whole_table"]

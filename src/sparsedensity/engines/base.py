@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -66,7 +67,17 @@ def whole_table(engine: Engine) -> Table:
     return table
 
 
-def table_or_sample(engine: Engine, size: int, rng: np.random.Generator) -> Table:
-    """The distinct rows of an engine, or so many drawn ones if it cannot bring them home."""
-    table = engine.collapsed()
-    return engine.sample(size, rng) if table is None else table
+class Searched(NamedTuple):
+    """The rows that a search looks at."""
+
+    table: Table
+    sampled: int | None
+    """How many of all rows were drawn; ``None`` if these are all."""
+
+    @classmethod
+    def of(cls, engine: Engine, size: int, rng: np.random.Generator, most: float = math.inf) -> Searched:
+        """All distinct rows; so many drawn ones if they are more than the most, or cannot be brought home."""
+        table = engine.collapsed()
+        if table is not None and len(table) <= most:
+            return cls(table, None)
+        return cls(engine.sample(size, rng), size)

@@ -40,6 +40,8 @@ UNKNOWN = -1
 DEEPEST = 80
 """Choices inside choices, at most: libraries follow them by recursion."""
 DEEPEST_IN_SQLITE = 16
+MOST_COMPARED = 50
+"""Numbers of which the least is asked for at once."""
 
 MOMENTS = np.datetime64(datetime.datetime.min, "s"), np.datetime64(datetime.datetime.max, "s")
 DAYS = np.datetime64(datetime.date.min), np.datetime64(datetime.date.max)
@@ -204,7 +206,7 @@ class Columns:
         rules = [self._obeys(domain, rule) for rule in conditions]
         leaf: nw.Expr = nw.lit(len(rules))
         if len(rules) > self.deepest:
-            return nw.min_horizontal([nw.when(rule).then(nw.lit(i)).otherwise(leaf) for i, rule in enumerate(rules)])
+            return _least([nw.when(rule).then(nw.lit(i)).otherwise(leaf) for i, rule in enumerate(rules)])
         for i, rule in reversed(list(enumerate(rules))):
             leaf = nw.when(rule).then(nw.lit(i)).otherwise(leaf)
         return leaf
@@ -264,6 +266,13 @@ class Columns:
 
 def _all(tests: Iterable[nw.Expr]) -> nw.Expr:
     return nw.all_horizontal([*tests] or [nw.lit(True)], ignore_nulls=False)
+
+
+def _least(numbers: Sequence[nw.Expr]) -> nw.Expr:
+    """The least of some numbers, a few at a time: SQLite takes no more than a hundred."""
+    if len(numbers) <= MOST_COMPARED:
+        return nw.min_horizontal(numbers)
+    return _least([_least(numbers[i : i + MOST_COMPARED]) for i in range(0, len(numbers), MOST_COMPARED)])
 
 
 def _type_of(name: str, dtype: Any) -> Type:

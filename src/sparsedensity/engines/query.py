@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines.conditions import Columns
 from sparsedensity.engines.memory import MemoryEngine
-from sparsedensity.engines.samplers import some_rows
+from sparsedensity.engines.samplers import free_name, some_rows
 from sparsedensity.structures import RuleList, Structure, Tree
 from sparsedensity.table import Codes, Floats, Table
 
@@ -112,7 +111,7 @@ class QueryEngine:
 
     def _name(self, word: str) -> str:
         """A name for a column of ours that no feature has."""
-        return next(name for name in (word + "_" * i for i in itertools.count()) if name not in self.domain.names)
+        return free_name(word, self.domain.names)
 
     def _total(self) -> nw.Expr:
         return nw.len() if self.weight is None else nw.col(self._name("weight")).sum()
@@ -149,11 +148,11 @@ class QueryEngine:
 
     def _by_value(self, structure: Structure, feature: Feature) -> Floats:
         """The weight in every leaf at every value of one feature."""
-        leaf = self._name("leaf")
-        keyed = self._with_leaf(structure).with_columns(self._key(feature).alias("key"))
-        found = keyed.group_by(leaf, "key").agg(self._total().alias("total")).collect("pyarrow")
+        leaf, key = self._name("leaf"), self._name("key")
+        keyed = self._with_leaf(structure).with_columns(self._key(feature).alias(key))
+        found = keyed.group_by(leaf, key).agg(self._total().alias("total")).collect("pyarrow")
         out = np.zeros((structure.n_leaves, feature.size))
-        np.add.at(out, (found[leaf].to_numpy(), self._codes_of_keys(feature, found["key"])), _numbers(found["total"]))
+        np.add.at(out, (found[leaf].to_numpy(), self._codes_of_keys(feature, found[key])), _numbers(found["total"]))
         return out * self.step
 
     def _key(self, feature: Feature) -> nw.Expr:

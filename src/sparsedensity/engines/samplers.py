@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -54,8 +56,19 @@ def _of_ibis(frame: nw.LazyFrame[Any], share: float, seed: int) -> nw.LazyFrame[
         step, start = np.random.default_rng(seed).integers(PRIME // 4, PRIME, size=2).tolist()
         place = (ibis.row_number() * step + start) % PRIME
         scattered = (place * place + start) % PRIME
-        drawn = table.mutate(some_rows=scattered).filter(ibis._.some_rows < share * PRIME).drop("some_rows")
+        name = free_name("some_rows", table.columns)
+        drawn = table.mutate(**{name: scattered}).filter(ibis._[name] < share * PRIME).drop(name)
     return _lazy(drawn)
+
+
+def free_name(word: str, taken: Iterable[str]) -> str:
+    """A name for a column of ours; to many engines names that differ by case are the same.
+
+    >>> free_name("leaf", ["Leaf", "leaf_", "stem"])
+    'leaf__'
+    """
+    others = {name.casefold() for name in taken}
+    return next(name for name in (word + "_" * i for i in itertools.count()) if name not in others)
 
 
 def _lazy(native: Any) -> nw.LazyFrame[Any]:

@@ -21,7 +21,7 @@ from sparsedensity.estimators.pushdown import Counted, LazilyPlaced
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.decode import decode
 from sparsedensity.ingest.encode import Unknown, unknown_value
-from sparsedensity.ingest.lazy import at_home, lazy_table
+from sparsedensity.ingest.lazy import at_home, lazy_table, weights_apart
 from sparsedensity.posterior import Posterior, Profiles, TreePosterior
 from sparsedensity.report import comparison, words
 from sparsedensity.report import importance as columns
@@ -122,7 +122,8 @@ def score(model: DensityEstimator, X: Any, sample_weight: Any) -> float:
     lazy = lazy_table(X, sample_weight)
     if lazy is not None:
         return LazilyPlaced.of(model, lazy).log_likelihood()
-    return log_likelihood(place_rows(model, X).log_densities, sample_weight)
+    rows, weights = weights_apart(X, sample_weight)
+    return log_likelihood(place_rows(model, rows).log_densities, weights)
 
 
 def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:
@@ -155,6 +156,7 @@ def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: 
 
 def _count(model: DensityEstimator, X: Any, sample_weight: Any) -> Counted:
     """The rows of a table in memory, by the leaves of a model."""
+    X, sample_weight = weights_apart(X, sample_weight)
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
     verb = "lies" if rows.outside == 1 else "lie"
     warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} {verb}", model.unknown == "nearest")

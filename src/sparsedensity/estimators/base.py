@@ -202,7 +202,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         return answers.place_anywhere(self, X).log_densities
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The log-likelihood: the sum of the log densities of all rows, weighed by a column if they are elsewhere."""
+        """The log-likelihood: the sum of the log densities of all rows, weighed as in :meth:`fit`."""
         return answers.score(self, X, sample_weight)
 
     def unusualness(self, X: Any) -> Any:

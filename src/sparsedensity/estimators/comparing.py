@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sparsedensity.density.comparison import LeafComparison, same_shares
+from sparsedensity.engines.samplers import free_name
 from sparsedensity.errors import ColumnsError, DataError, ParameterError
 from sparsedensity.estimators.answers import read_rows
 from sparsedensity.estimators.base import DensityEstimator
@@ -19,11 +20,11 @@ from sparsedensity.estimators.fitting import fit_source
 from sparsedensity.estimators.folds import count_rows
 from sparsedensity.estimators.leaf_sparse import LeafSparseTree
 from sparsedensity.estimators.parameters import generator
-from sparsedensity.estimators.pushdown import WEIGHT, LazilyPlaced
+from sparsedensity.estimators.pushdown import LazilyPlaced
 from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
-from sparsedensity.ingest.lazy import LazyTable, lazy_table
+from sparsedensity.ingest.lazy import LazyTable, lazy_table, weights_apart
 from sparsedensity.report.comparison import FRACTIONAL, Comparison, of_tables
 from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
@@ -57,8 +58,7 @@ def compare(
     model
         An estimator that is not fitted, which chooses the leaves; ``LeafSparseTree(max_leaves=12)`` by default.
     weights_before, weights_after
-        One weight per row; of lazy frames the column that holds it. Whole numbers count rows; with others there is no
-        p-value.
+        One weight per row, or the column that holds it. Whole numbers count rows; with others there is no p-value.
     permutations
         How many random divisions of the rows to compare with: p is (1 + those that differ as much) / (1 + all). By
         default the chi-square distribution if every leaf expects 5 rows or more in both tables, else 9,999.
@@ -103,6 +103,8 @@ class _TwoTables:
     @classmethod
     def of(cls, before: Any, after: Any, weights_before: Any, weights_after: Any) -> Self:
         """Two tables with their weights; ``None`` if every row counts once."""
+        before, weights_before = weights_apart(before, weights_before)
+        after, weights_after = weights_apart(after, weights_after)
         first, second = open_source(before), open_source(after)
         one = check_weights(weights_before, first.n_rows, "weights_before")
         other = check_weights(weights_after, second.n_rows, "weights_after")
@@ -133,18 +135,19 @@ def _count_elsewhere(
         odd = sorted(set(first.names) ^ set(second.names))
         raise ColumnsError(f"Only one of the tables has a column {odd[0]!r}. Compare tables with the same columns.")
     weighed = first.weight is not None or second.weight is not None
-    both = nw.concat([_weighed(side, first.names, weighed) for side in (first, second)])
-    model.fit(both.to_native(), sample_weight=WEIGHT if weighed else None)
+    weight = free_name("weight", first.names) if weighed else None
+    both = nw.concat([_weighed(side, first.names, weight) for side in (first, second)])
+    model.fit(both.to_native(), sample_weight=weight)
     counts = [LazilyPlaced(model, side).counted() for side in (first, second)]
     for name, count in zip(("first", "second"), counts, strict=True):
         _check_any(name, count.weights)
     return counts[0].weights, counts[1].weights, counts[0].whole and counts[1].whole
 
 
-def _weighed(table: LazyTable, names: Sequence[str], weighed: bool) -> nw.LazyFrame[Any]:
-    """Some columns of a table and, if there are weights, its weights as one more."""
-    weight = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
-    return table.frame.select(*names, *([weight.alias(WEIGHT)] if weighed else []))
+def _weighed(table: LazyTable, names: Sequence[str], weight: str | None) -> nw.LazyFrame[Any]:
+    """Some columns of a table and, if there are weights, its weights as one more of this name."""
+    given = nw.lit(1.0) if table.weight is None else nw.col(table.weight).cast(nw.Float64)
+    return table.frame.select(*names, *([] if weight is None else [given.alias(weight)]))
 
 
 def _check_any(name: str, weights: Floats) -> None:

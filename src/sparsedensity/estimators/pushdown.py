@@ -39,7 +39,9 @@ IN_WORDS = {
     "time": "a time of day",
 }
 """What a column of a type holds."""
-WEIGHT, STRANGE, FRACTION = "sparsedensity_weight", "sparsedensity_strange", "sparsedensity_fraction"
+OWN = "sparsedensity_"
+"""How the columns begin that no user sees."""
+WEIGHT, STRANGE, FRACTION = OWN + "weight", OWN + "strange", OWN + "fraction"
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_WHOLE = 2.0**52
 """Larger numbers are whole."""
@@ -115,19 +117,19 @@ class LazilyPlaced:
         """The table as it came, with new columns."""
         return _scored(self.table.frame, self._scoring(columns)).to_native()
 
-    def _scoring(self, columns: Sequence[str]) -> Scoring:
+    def _scoring(self, columns: Sequence[str], prefix: str = "") -> Scoring:
         texts = leaf_texts(self.model) if EXPLANATION in columns else ()
-        return Scoring(self.model.density_, columns, self.model.unknown == "nearest", texts)
+        return Scoring(self.model.density_, columns, self.model.unknown == "nearest", texts, prefix)
 
     def _weighed(self, column: str) -> nw.LazyFrame[Any]:
         """The rows with one new column, and their weights."""
-        scoring, weight, frame = self._scoring([column]), self.table.weight, self.table.frame
+        scoring, weight, frame = self._scoring([column], OWN), self.table.weight, self.table.frame
         _check_columns(frame, scoring)
         needed = dict.fromkeys([*scoring.domain.names, *([] if weight is None else [weight])])
-        scored = _scored(frame.select(*needed), scoring)
+        scored, answer = _scored(frame.select(*needed), scoring), nw.col(OWN + column).alias(column)
         if weight is None:
             ones = nw.lit(1.0).alias(WEIGHT), nw.lit(0).alias(STRANGE), nw.lit(0).alias(FRACTION)
-            return scored.with_columns(*ones).select(column, WEIGHT, STRANGE, FRACTION)
+            return scored.with_columns(*ones).select(answer, WEIGHT, STRANGE, FRACTION)
         if not frame.collect_schema()[weight].is_numeric():
             raise DataError(f"The weights in {weight!r} must be real numbers, one for every row.")
         given = nw.col(weight).cast(nw.Float64)
@@ -137,7 +139,7 @@ class LazilyPlaced:
         small = nw.when(nw.col(WEIGHT) < LARGEST_WHOLE).then(nw.col(WEIGHT)).otherwise(nw.lit(0.0))
         fraction = nw.when(small.cast(nw.Int64).cast(nw.Float64) == small).then(nw.lit(0)).otherwise(nw.lit(1))
         rows = scored.with_columns(weights, strange).with_columns(fraction.alias(FRACTION))
-        return rows.select(column, WEIGHT, STRANGE, FRACTION)
+        return rows.select(answer, WEIGHT, STRANGE, FRACTION)
 
     def _check_weights(self, found: nw.DataFrame[Any]) -> None:
         weight = self.table.weight
@@ -162,8 +164,9 @@ def leaf_texts(model: DensityEstimator) -> list[str]:
 def _scored(frame: nw.LazyFrame[Any], scoring: Scoring) -> nw.LazyFrame[Any]:
     """A lazy frame with new columns, none of which it may have already."""
     _check_columns(frame, scoring)
+    new = [scoring.prefix + column for column in scoring.columns]
     for name in frame.collect_schema().names():
-        if name.casefold() in scoring.columns:  # to many engines names of other case are the same
+        if name.casefold() in new:  # to many engines names of other case are the same
             raise ColumnsError(f"The table has a column {name!r} already. Rename it, or leave it out.")
     in_parts = frame.implementation.is_polars() or frame.implementation.is_dask()
     return with_scored_parts(frame, scoring) if in_parts else with_scored_queries(frame, scoring)

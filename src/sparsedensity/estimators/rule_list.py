@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import Engine, table_or_sample, whole_table
+from sparsedensity.engines import Engine, Searched, whole_table
 from sparsedensity.errors import SearchWarning, warn
 from sparsedensity.estimators.honest import HonestEstimator
 from sparsedensity.estimators.near_optimal import NearLists
@@ -209,15 +209,15 @@ class SparseRuleList(HonestEstimator):
 
     def _problem(self, engine: Engine) -> tuple[Problem[SparseRules], Antecedents]:
         """The problem and the antecedents, which are mined once for the prior and the search alike."""
-        table = table_or_sample(engine, SAMPLE, generator(self.random_state))
-        antecedents = Antecedents(table, self.max_conditions, self.ordinal_conditions, self.min_support)
+        table, sampled = Searched.of(engine, SAMPLE, generator(self.random_state))
+        antecedents = Antecedents(table, self.max_conditions, self.ordinal_conditions, self.min_support, sampled)
         most = None if self.max_rules is None else self.max_rules + 1  # the else is a leaf too
         return Problem(engine, self._belief(antecedents.counts), most), antecedents
 
     def _search(self, problem: Problem[SparseRules], antecedents: Antecedents, watch: list[Watch]) -> Found:
         if self.search == "exact":
             return self._prove(problem, antecedents, watch)
-        sampled = problem.engine.collapsed() is None
+        sampled = antecedents.sampled is not None
         if self.search == "anneal" or sampled or not estimate_list(problem, antecedents).possible:
             return self._walk(problem, antecedents, watch)
         tried = self._try_to_prove(problem, antecedents, watch)

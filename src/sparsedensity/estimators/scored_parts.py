@@ -45,11 +45,11 @@ class PartScorer:
         """The frame with new columns, scored partition by partition."""
         read = frame[list(self.scoring.domain.names)]
         scored = read.map_partitions(self.of_pandas, meta=self.of_pandas(read._meta))
-        return frame.assign(**{column: scored[column] for column in self.scoring.columns})
+        return frame.assign(**{column: scored[column] for column in self._types})
 
     @property
     def _types(self) -> dict[str, Any]:
-        return {column: TYPES[column] for column in self.scoring.columns}
+        return {self.scoring.prefix + column: TYPES[column] for column in self.scoring.columns}
 
     def of_struct(self, rows: pl.Series) -> pl.Series:
         """The new columns of a part that Polars gives as one column, as one column."""
@@ -58,12 +58,12 @@ class PartScorer:
     def of_pandas(self, part: Any) -> Any:
         """The new columns of a pandas frame, as another with the same index."""
         scored = part[[]].assign(**self.of(part))
-        return scored.astype({EXPLANATION: str}) if EXPLANATION in scored else scored
+        return scored.astype({name: str for name, dtype in self._types.items() if dtype == pl.String})
 
     def of(self, part: Any) -> dict[str, NDArray[Any]]:
         """The new columns of a part, which has the columns to be read and no others."""
         placed = self._place(part)
-        return {column: self._answer(placed, column) for column in self.scoring.columns}
+        return {self.scoring.prefix + column: self._answer(placed, column) for column in self.scoring.columns}
 
     def _answer(self, placed: Placed, column: str) -> NDArray[Any]:
         if column == EXPLANATION:
@@ -94,7 +94,7 @@ def _finite(part: Any) -> nw.DataFrame[Any]:
 
 
 def _finite_column(name: str) -> nw.Expr:
-    """By equality alone: some libraries clip NaN, to others it is larger than all numbers."""
+    """Neither by order nor by clip: some libraries put NaN above all numbers, others take it for one."""
     x = nw.col(name).cast(nw.Float64)
     low = nw.when(x == -math.inf).then(nw.lit(-LARGEST)).otherwise(x)
     return nw.when(x == math.inf).then(nw.lit(LARGEST)).otherwise(low).alias(name)

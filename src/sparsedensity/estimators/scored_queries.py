@@ -47,8 +47,9 @@ def with_scored_queries(frame: nw.LazyFrame[Any], scoring: Scoring) -> nw.LazyFr
     for step in ScoringQuery(scoring, Columns.of(frame.select(scoring.domain.names))).steps():
         entries = {HIDDEN + name: entry for name, entry in step.items() if isinstance(entry, Entry)}
         expressions = [of.alias(HIDDEN + name) for name, of in step.items() if isinstance(of, nw.Expr)]
-        frame = with_entries(frame, entries) if entries else frame.with_columns(*expressions)
-    return frame.select(*names, *(_hidden(name).alias(name) for name in scoring.columns))
+        if entries or expressions:  # there are none by feature if every feature has one value only
+            frame = with_entries(frame, entries) if entries else frame.with_columns(*expressions)
+    return frame.select(*names, *(_hidden(name).alias(scoring.prefix + name) for name in scoring.columns))
 
 
 def _check_engine(frame: nw.LazyFrame[Any]) -> None:

@@ -25,6 +25,8 @@ class Scoring:
     """Whether a number outside the range goes to the outermost bin."""
     texts: Sequence[str] = ()
     """An explanation for every leaf and, last, for what lies outside the domain; if that is asked for."""
+    prefix: str = ""
+    """What the names of the new columns begin with."""
 
     @cached_property
     def features(self) -> list[int]:

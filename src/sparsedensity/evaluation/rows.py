@@ -110,8 +110,6 @@ def take(X: Any, rows: NDArray[np.integer[Any]]) -> Any:
     [{'a': 1}, {'a': 3}]
     """
     frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
     if isinstance(frame, nw.DataFrame):
         return frame[rows, :].to_native()
     if isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping | Sequence):
@@ -126,7 +124,7 @@ def without(X: Any, names: Collection[str]) -> Any:
     [{'a': 1}, {'a': 2}]
     """
     frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+    if isinstance(frame, nw.DataFrame):
         return frame.drop([name for name in frame.columns if str(name) in names]).to_native()
     if isinstance(X, Sequence) and isinstance(X[0], Mapping):
         return [{name: value for name, value in record.items() if str(name) not in names} for record in X]

@@ -18,6 +18,7 @@ from sparsedensity.ingest import Reading, domain_in_memory
 from sparsedensity.ingest.batches import sample_rows
 from sparsedensity.ingest.parts import lazy_domain, read_lazy
 from sparsedensity.ingest.queries import open_query
+from sparsedensity.ingest.sources import as_frame
 
 if TYPE_CHECKING:
     from sparsedensity.engines.dask import DaskEngine
@@ -79,10 +80,7 @@ def infer_domain(X: Any, reading: Reading, sample_weight: Any = None) -> Domain:
 
 def lazy_table(X: Any, sample_weight: Any) -> LazyTable | None:
     """A table that is elsewhere; ``None`` for one that is in memory."""
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:  # whoever opens the table says so in a sentence
-        return None
+    frame = as_frame(X)
     if not isinstance(frame, nw.LazyFrame):
         return None
     if sample_weight is not None and not isinstance(sample_weight, str):
@@ -107,7 +105,7 @@ def weights_apart(X: Any, sample_weight: Any) -> tuple[Any, Any]:
     """A table in memory and its weights, which may be one of its columns."""
     if not isinstance(sample_weight, str):
         return X, sample_weight
-    frame = nw.from_native(X, pass_through=True)
+    frame = as_frame(X)
     if not isinstance(frame, nw.DataFrame):
         raise DataError(f"sample_weight is the column {sample_weight!r}, but the table is no data frame. Give numbers.")
     check_weight_column(sample_weight, frame.columns)

@@ -91,7 +91,11 @@ def open_source(X: Any) -> Source:
         return X
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataError("Sparse data was passed, but dense data is required. Use X.toarray().")
-    frame = _as_frame(X)
+    frame = as_frame(X)
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError(
+            "This needs rows in memory, but the rows of this table are elsewhere. Collect it first, or some of them."
+        )
     if isinstance(frame, nw.DataFrame):
         source = _of_frame(frame)
     elif isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
@@ -106,14 +110,13 @@ def open_source(X: Any) -> Source:
     return source
 
 
-def _as_frame(X: Any) -> Any:
-    """A data frame of any library in one form; anything else as it is."""
+def as_frame(X: Any) -> Any:
+    """A data frame of any library, lazy or not, in one form; anything else as it is."""
     try:
-        frame = nw.from_native(X, pass_through=True)
+        return nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:
         _check_names(X.column_names if hasattr(X, "column_names") else X.columns)
         raise
-    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
 def _of_frame(frame: nw.DataFrame[Any]) -> Source:

@@ -21,7 +21,9 @@ def search_in_words(search: Any, structure: Structure) -> str:
     r_hat = "" if getattr(search, "r_hat", None) is None else f", R-hat {search.r_hat:.3g}"
     proof = "; proven optimal" if search.proven else ""
     ended = REASONS.get(search.reason, search.reason)
-    text = f"{search.method}, {ended} after {moves} in {search.seconds:.2g} s{r_hat}{proof}"
+    sampled = getattr(search, "sampled", None)
+    counted = "" if sampled is None else f"; searched on a sample of {sampled:,} rows, counted on all"
+    text = f"{search.method}, {ended} after {moves} in {search.seconds:.2g} s{r_hat}{proof}{counted}"
     if not search.limit_binds:
         return text
     unit, units = ("rule", "rules") if isinstance(structure, RuleList) else ("leaf", "leaves")

@@ -52,6 +52,8 @@ class Best:
     by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     """Moves proposed, accepted, and leading to a new best structure, by kind."""
     restarts: int = 1
+    sampled: int | None = None
+    """The rows that were searched, if they are a sample; what was found is counted on all rows."""
 
 
 S = TypeVar("S", bound=State)

@@ -27,7 +27,7 @@ FIRST_BYTES = 1 << 10
 MOST_BYTES = 1 << 30
 
 Json = Any
-IF_KNOWN = ("r_hat", "calibrated_leaves")
+IF_KNOWN = ("r_hat", "calibrated_leaves", "sampled")
 """Entries about the search that not every model has."""
 SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
     "a text": dict.fromkeys(("method", "reason"), lambda value: isinstance(value, str)),

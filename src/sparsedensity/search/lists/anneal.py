@@ -97,7 +97,7 @@ class AnnealLists:
         sizes = np.flatnonzero(state.scores > -np.inf).tolist()
         archive = {n: self._list(problem, state.best_rules(n)) for n in sizes}
         ranked = sorted(sizes, key=lambda n: -state.scores[n])
-        few = ranked[: 1 if problem.engine.collapsed() is not None else CANDIDATES]
+        few = ranked[: 1 if self.antecedents.sampled is None else CANDIDATES]
         best = archive[few[0]] if len(few) == 1 else max((archive[n] for n in few), key=problem.score)
         rules = tidied(problem, self.antecedents, best)
         return Best(
@@ -106,6 +106,7 @@ class AnnealLists:
             limit_binds=one_more_rule_pays(problem, self.antecedents, rules),
             r_hat=state.r_hat,
             restarts=self.chains,
+            sampled=self.antecedents.sampled,
         )
 
     def _sample(self, state: ListChains, proposals: int) -> None:

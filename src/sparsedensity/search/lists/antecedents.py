@@ -44,6 +44,8 @@ class Antecedents:
     max_conditions: int = 2
     ordinal_conditions: OrdinalConditions = "value"
     min_support: float = 0.0
+    sampled: int | None = None
+    """How many rows were drawn for the table, if it does not hold all."""
 
     def __post_init__(self) -> None:
         check_amount("min_support", self.min_support, "a weight of 0 or more, or a share below 1")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sparsedensity.engines import MemoryEngine
+from sparsedensity.engines import MemoryEngine, Searched
 from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import Best, Budget, each, run
@@ -84,13 +84,11 @@ class Anneal:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Annealing:
         """The chains before their first block."""
-        table, most = problem.engine.collapsed(), min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
-        is_sample = table is None or len(table) > most
-        if table is None or len(table) > most:
-            table = problem.engine.sample(min(SAMPLE, most), rng)
+        most = min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
+        table, sampled = Searched.of(problem.engine, min(SAMPLE, most), rng, most)
         budget = self.effort * budget_of(problem, len(table))
         generators = rng.spawn(self.restarts + 2)[::-1]
-        state = Annealing(on_grid(table), is_sample, budget, generators)
+        state = Annealing(on_grid(table), sampled, budget, generators)
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
         starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else ())
         for i in range(self.restarts):
@@ -140,6 +138,7 @@ class Anneal:
             limit_binds=(leads and not state.is_sample and reached and leader.wants_more) or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
+            sampled=state.sampled,
         )
 
     def _refined(self, problem: AnyProblem, state: Annealing, passes: Passes, best: CountedTree) -> Best:
@@ -165,6 +164,7 @@ class Anneal:
             limit_binds=passes.one_more_leaf_pays() or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
+            sampled=state.sampled,
         )
 
     def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
@@ -210,7 +210,8 @@ class Annealing:
 
     table: Table
     """The rows that are searched: all of them, or a sample."""
-    is_sample: bool
+    sampled: int | None
+    """How many rows were drawn, if these are not all."""
     budget: float
     generators: list[np.random.Generator]
     grown: Tree | None = None
@@ -230,6 +231,11 @@ class Annealing:
     finished: bool = False
     by_kind: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     """Moves proposed, accepted and leading to a new best tree, by kind."""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the rows that are searched are not all."""
+        return self.sampled is not None
 
     def share(self, seconds: float | None) -> float:
         """How much of the time for the restarts has passed; 0 without a time limit."""

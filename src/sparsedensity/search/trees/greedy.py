@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain
-from sparsedensity.engines import Engine, RememberingEngine
+from sparsedensity.engines import Engine, RememberingEngine, Searched
 from sparsedensity.kernels import belief as beliefs
 from sparsedensity.kernels import count, divisions
 from sparsedensity.kernels.counted_parts import Rows
@@ -62,11 +62,9 @@ class Greedy:
 
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Growth:
         """One leaf."""
-        table, most = problem.engine.collapsed(), rows_within(problem, MOST_PAIRS)
-        is_sample = table is None or len(table) > most
-        if table is None or len(table) > most:
-            table = problem.engine.sample(min(MOST_ROWS, most), rng)
-        growth = Growth.on(problem, on_grid(table), is_sample)
+        most = rows_within(problem, MOST_PAIRS)
+        table, sampled = Searched.of(problem.engine, min(MOST_ROWS, most), rng, most)
+        growth = Growth.on(problem, on_grid(table), sampled)
         rows = np.arange(len(growth.table), dtype=np.uint32)
         everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
         self._add_leaf(growth, OpenLeaf(rows, everything, problem.domain.log_volume))
@@ -100,7 +98,7 @@ class Greedy:
 
     def best(self, problem: AnyProblem, state: Growth) -> Best:
         """The best pruning of what has grown, and that with each number of leaves."""
-        if state.is_sample:
+        if state.sampled is not None:
             problem = replace(problem, engine=state.recount(problem))
         gains = leave_one_out(state) if self.criterion == "ise" else np.array(state.gains)
         sums = best_sums(state.splits, gains)
@@ -112,7 +110,7 @@ class Greedy:
         totals = sums[0] + self._by_leaves(problem, grown)
         if self.criterion == "ise":
             binds = bool(totals[limit + 1 :].max(initial=-np.inf) > totals[best] + tie_of(totals[best]))
-            return Best(canonical(tree), archive, limit_binds=binds or may_bind(problem))
+            return Best(canonical(tree), archive, limit_binds=binds or may_bind(problem), sampled=state.sampled)
         only_leaves = problem.posterior.only_leaves
         drawing = canonical(tree) if only_leaves else self._best_drawing(problem, [tree, *archive.values()])
         binds = False
@@ -120,7 +118,8 @@ class Greedy:
             larger = pruned(state.domain, state.splits, sums, limit + 1 + int(totals[limit + 1 :].argmax()))
             score = problem.score(drawing)
             binds = problem.score(larger) > score + tie_of(score)
-        return Best(drawing, archive, self._scores(problem, state, totals, archive), binds or may_bind(problem))
+        scores = self._scores(problem, state, totals, archive)
+        return Best(drawing, archive, scores, binds or may_bind(problem), sampled=state.sampled)
 
     def _scores(self, problem: AnyProblem, state: Growth, totals: Floats, archive: dict[int, Tree]) -> dict[int, float]:
         """The log posterior of every pruning, from what splits and leaves add."""
@@ -242,7 +241,8 @@ class Growth:
     """The log posterior of a single leaf."""
     engine: Engine
     """Where all rows are, beside those that the tree is grown on."""
-    is_sample: bool
+    sampled: int | None
+    """How many rows were drawn to grow the tree on, if not all."""
     rng: np.random.Generator
     splits: list[Split] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
@@ -260,7 +260,7 @@ class Growth:
     finished: bool = False
 
     @classmethod
-    def on(cls, problem: AnyProblem, table: Table, is_sample: bool) -> Growth:
+    def on(cls, problem: AnyProblem, table: Table, sampled: int | None) -> Growth:
         """No tree yet."""
         domain, n = problem.domain, problem.engine.n
         even = beliefs.is_even(problem.posterior.leaf)
@@ -268,7 +268,7 @@ class Growth:
         belief = belief_of(problem.posterior, domain, n, 1, 2)
         one_leaf, rng, engine = problem.score_of_one_leaf(), np.random.default_rng(0), problem.engine
         space = space_of(domain)
-        return cls(domain, problem.posterior, table, belief, space, desk, n, one_leaf, engine, is_sample, rng)
+        return cls(domain, problem.posterior, table, belief, space, desk, n, one_leaf, engine, sampled, rng)
 
     @cached_property
     def shares(self) -> Floats:
