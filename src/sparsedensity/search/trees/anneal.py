@@ -231,6 +231,11 @@ class Annealing:
     by_kind: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     """Moves proposed, accepted and leading to a new best tree, by kind."""
 
+    @property
+    def stage(self) -> str:
+        """The pass over all rows that comes next, if one does."""
+        return "" if self.passes is None or self.finished else self.passes.stage
+
     def share(self, seconds: float | None) -> float:
         """How much of the time for the restarts has passed; 0 without a time limit."""
         if seconds is None or self.rounds > 0:
