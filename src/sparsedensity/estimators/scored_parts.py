@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +94,7 @@ def _finite(part: Any) -> nw.DataFrame[Any]:
 
 
 def _finite_column(name: str) -> nw.Expr:
-    """Not by clip, which takes NaN for a number in some libraries."""
+    """By equality alone: some libraries clip NaN, to others it is larger than all numbers."""
     x = nw.col(name).cast(nw.Float64)
-    low = nw.when(x < -LARGEST).then(nw.lit(-LARGEST)).otherwise(x)
-    return nw.when(x > LARGEST).then(nw.lit(LARGEST)).otherwise(low).alias(name)
+    low = nw.when(x == -math.inf).then(nw.lit(-LARGEST)).otherwise(x)
+    return nw.when(x == math.inf).then(nw.lit(LARGEST)).otherwise(low).alias(name)
