@@ -273,7 +273,7 @@ class Growth:
     @property
     def stage(self) -> str:
         """The pass over all rows that comes next, if one does."""
-        return "pass 1 over all rows" if self.is_sample and self.finished else ""
+        return "pass 1 over all rows" if self.sampled is not None and self.finished else ""
 
     @cached_property
     def shares(self) -> Floats:
