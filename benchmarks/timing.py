@@ -52,3 +52,10 @@ def resident() -> int:
     """The bytes of memory this process holds now; 0 where the system does not tell."""
     statm = Path("/proc/self/statm")
     return int(statm.read_text().split()[1]) * 4096 if statm.exists() else 0
+
+
+def peak_resident() -> int:
+    """The bytes of memory this process held at its largest; 0 where the system does not tell."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))

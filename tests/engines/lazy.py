@@ -9,6 +9,15 @@ DATABASES = ("duckdb", "duckdb_apart", "ibis_duckdb", "ibis_sqlite")
 ENGINES = (*CLUSTERS, *DATABASES, "polars")
 QUERIED = (CLUSTERS[0], *DATABASES)
 """Those that count by queries."""
+SPARK = CLUSTERS[0]
+
+
+def each_with(values, engines=DATABASES, once=(SPARK,)):
+    """Pairs of an engine and a value: every value on quick engines, on slow ones only the last."""
+    slow = [pytest.param(*engine.values, values[-1], marks=engine.marks) for engine in once]
+    return [(engine, value) for engine in engines for value in values] + slow
+
+
 PARTS = 3
 """Parts of a table on a cluster: more than there are workers."""
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, compare
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ColumnsError, DataError, DataWarning, ParameterError
-from tests.engines.lazy import CLUSTERS, DATABASES
+from tests.engines.lazy import CLUSTERS, DATABASES, each_with
 from tests.engines.nasty import DOMAIN, nasty
 
 SPARK, DASK = CLUSTERS
@@ -228,8 +228,9 @@ class TestCounts:
     def test_a_row_outside_the_domain_makes_it_minus_infinity(self, engine, as_lazy, rows, fitted):
         assert fitted("tree").score(as_lazy(engine, rows)) == -math.inf
 
-    @pytest.mark.parametrize("weight", [None, "whole", "quarter"])
-    @pytest.mark.parametrize("engine", [*ENGINES, SPARK])
+    @pytest.mark.parametrize(
+        ("engine", "weight"), each_with([None, "whole", "quarter"], ["polars", *DATABASES], CLUSTERS)
+    )
     def test_a_comparison_is_that_of_the_rows_in_memory(self, engine, weight, as_lazy, rows):
         model = GreedyTree(domain=DOMAIN, honest=0.5, max_leaves=5).fit(nasty()[NAMES])
         weights = None if weight is None else rows[weight].to_numpy()

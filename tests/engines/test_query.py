@@ -17,7 +17,7 @@ from sparsedensity.ingest.lazy import infer_domain
 from sparsedensity.ingest.queries import open_query
 from sparsedensity.structures import Condition, RuleList, Tree
 from sparsedensity.structures.tree import LEAF
-from tests.engines.lazy import DATABASES, QUERIED
+from tests.engines.lazy import DATABASES, each_with
 from tests.engines.nasty import DOMAIN, WEIGHTS, nasty
 from tests.laws.test_summaries import tables
 from tests.strategies import data_in, domains, rule_lists, trees
@@ -58,8 +58,7 @@ def check_counts(engine, memory, structures):
         assert engine.leaf_value_weights(structure).tolist() == memory.leaf_value_weights(structure).tolist()
 
 
-@pytest.mark.parametrize("engine", QUERIED)
-@pytest.mark.parametrize("weight", [None, *WEIGHTS])
+@pytest.mark.parametrize(("engine", "weight"), each_with([None, *WEIGHTS]))
 def test_every_engine_counts_what_memory_counts(as_lazy, engine, weight):
     """Texts of any kind, missing values, NaN, bins, dates, many values, weights of 0."""
     frame = nasty().drop(set(WEIGHTS) - {weight})
@@ -113,8 +112,7 @@ def test_queries_tell_the_domain_of_the_table(as_lazy, monkeypatch, frame, kinds
     check_domain(as_lazy, "duckdb", frame, kinds, bins)
 
 
-@pytest.mark.parametrize("engine", QUERIED)
-@pytest.mark.parametrize("kinds", [None, "nominal"])
+@pytest.mark.parametrize(("engine", "kinds"), each_with(["nominal", None]))
 def test_every_engine_tells_the_domain(as_lazy, monkeypatch, engine, kinds):
     monkeypatch.setattr(queries, "DRAWN", 1)
     frame = nasty(300).drop(WEIGHTS).with_columns(pl.col("day").fill_null(pl.date(1971, 2, 3)))
@@ -259,8 +257,7 @@ def test_the_same_seed_draws_the_same_rows_at_any_number_of_threads(duckdb_apart
     assert other.weights.tolist() != samples[0].weights.tolist()
 
 
-@pytest.mark.parametrize("engine", QUERIED)
-@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize(("engine", "weight"), each_with([None, "weight"]))
 def test_a_sample_stands_for_the_whole_table(as_lazy, duckdb, engine, weight):
     frame = duckdb.sql(ROWS).pl().cast(pl.Int64)
     frame = frame if weight else frame.drop("weight")

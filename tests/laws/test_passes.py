@@ -1,5 +1,6 @@
 """Laws of exact passes: every score is the plain one, none is lower than the last, and no single move is left."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.estimators.progress import standing
 from sparsedensity.posterior import BranchSparse, LeafSparse, profile_leaf
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Greedy, run
@@ -228,6 +230,17 @@ def test_ctrl_c_between_passes_keeps_the_best_tree_that_was_counted(many_rows):
     assert found.reason == "interrupted"
     assert len(counted) == 1
     assert found.log_posterior == pytest.approx(counted[0].log_posterior, rel=1e-12)
+
+
+@pytest.mark.parametrize("search", [Anneal(restarts=2, iterations=150), Greedy()], ids=["anneal", "greedy"])
+def test_progress_says_which_pass_over_all_rows_is_under_way(many_rows, search):
+    problem, told = far_problem(many_rows, "leaf", 10), []
+    found = run(search, problem, watch=[lambda state, _: told.append(standing(state))])
+    passes = [re.match(r"pass (\d+) over all rows, log posterior -[\d,.]+", line) for line in told]
+    numbers = [int(match[1]) for match in passes if match]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) == 1 if found.method == "greedy" else len(numbers) > 1
+    assert told[0].startswith("log posterior")
 
 
 def test_a_time_limit_leaves_time_to_count_all_rows(many_rows):

@@ -195,7 +195,7 @@ def test_options_reach_the_model(tmp_path):
 @pytest.mark.parametrize(
     ("words", "phrases"),
     [
-        (["fit", "nowhere"], ["'nowhere' is neither a file nor a bundled data set"]),
+        (["fit", "nowhere"], ["'nowhere' is neither a file nor a folder, nor a bundled data set"]),
         (["fit", "nowhere.csv"], ["There is no file nowhere.csv"]),
         (["fit", "titanic", "--weight", "count"], ["no column 'count'", "class, sex, age"]),
         (["fit", "titanic", "--drop", "cabin"], ["no column 'cabin'"]),

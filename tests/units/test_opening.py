@@ -165,6 +165,11 @@ def test_other_columns_and_types_are_named_with_their_file(engine):
         open_table(["a.parquet", "b.parquet"], engine=engine)
     with pytest.raises(ColumnsError, match=r"c\.parquet has other columns than a\.parquet: it has no column 'b'"):
         open_table(["a.parquet", "c.parquet"], engine=engine)
+    for year, name in (("2023", "a"), ("2024", "b")):
+        Path("survey", year).mkdir(parents=True)
+        pl.DataFrame({name: [1]}).write_parquet(Path("survey", year, "all.parquet"))
+    with pytest.raises(ColumnsError, match=r"2024.all\.parquet has other columns than survey.2023.all\.parquet: "):
+        open_table(["survey"], engine=engine)
 
 
 @pytest.mark.parametrize("engine", [None, "polars", "duckdb"])
@@ -269,6 +274,34 @@ def test_a_missing_engine_is_named_with_its_extra(engine, extra, monkeypatch):
         MissingExtraError, match=rf"--engine {engine}\. Install it: pip install 'sparsedensity\[{extra}\]'"
     ):
         open_table(["a.csv"], engine=engine)
+
+
+def test_a_driver_that_ibis_lacks_is_named(monkeypatch):
+    ibis = pytest.importorskip("ibis", reason="ibis is not installed: pip install 'sparsedensity[ibis]'")
+
+    def without_driver(_url):
+        raise ImportError('Failed to import.\n\n  python -m pip install -U "ibis-framework[postgres]"  # pip install')
+
+    monkeypatch.setattr(ibis, "connect", without_driver)
+    with pytest.raises(
+        MissingExtraError, match=r"me:\.\.\.@host/x\. Install it: pip install 'ibis-framework\[postgres\]'"
+    ):
+        open_table(["postgresql://me:secret@host/x?table=orders"])
+
+
+def test_spark_without_java_says_what_it_needs(monkeypatch):
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'sparsedensity[spark]'")
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    def without_java(_conf, _options):
+        raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", without_java)
+    write("a.csv", "a\n1\n")
+    with pytest.raises(DataError, match=r"^Spark did not start: it needs Java 17 or later\."):
+        open_table(["a.csv"], engine="spark")
 
 
 def test_what_only_polars_reads_is_refused_by_other_engines():

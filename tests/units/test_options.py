@@ -115,7 +115,7 @@ def test_a_domain_of_several_files_holds_the_values_of_all(table, tmp_path):
     assert model.domain_["sex"].values == ("female", "male")
     assert read.frame["sex"].unique().to_list() == ["male"]
     table.frame.drop("age").write_csv(tmp_path / "other.csv")
-    with pytest.raises(SparseDensityError, match=r"other\.csv has other columns than male\.csv"):
+    with pytest.raises(SparseDensityError, match=r"other\.csv has other columns than .*male\.csv"):
         ModelOptions(domain=[names[0], str(tmp_path / "other.csv")]).model(table)
 
 

@@ -213,7 +213,9 @@ def _open(names: Sequence[str], domain: Domain | None, engine: Engine | None) ->
     check_table(names)
     a_place = first == "-" or Path(first).suffix or address_of(first) is not None or _places(first)[0].exists()
     if len(names) == 1 and not a_place:
-        raise DataError(f"{first!r} is neither a file nor a bundled data set ({', '.join(datasets.NAMES)}).")
+        raise DataError(
+            f"{first!r} is neither a file nor a folder, nor a bundled data set ({', '.join(datasets.NAMES)})."
+        )
     with working(f"reading {in_words(names)}"):
         return open_table(names, domain, engine)
 

@@ -79,7 +79,9 @@ def _learn(model: DensityEstimator, engines: tuple[Engine, ...], held_out: HeldO
     tables = [engine.collapsed() for engine in engines]
     small = sum(SMALL_TABLE + 1 if table is None else table.codes.nbytes for table in tables) <= SMALL_TABLE
     model.rows_, model.held_ = (*tables, None)[:2] if small else (None, None)
-    adopt(model, posterior, found, LeafWeights.on(weighing, found.structure, even=posterior.even))
+    with telling(model.progress, "weighing the leaves by all rows"):
+        weights = LeafWeights.on(weighing, found.structure, even=posterior.even)
+    adopt(model, posterior, found, weights)
 
 
 def _engines(model: DensityEstimator, *tables: Table) -> tuple[Engine, ...]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparsedensity.kernels import cache_folder, is_compiled
 from sparsedensity.search.base import State, Watch
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 SILENT_SECONDS = 1.0
 
@@ -21,6 +26,20 @@ def announce_compiling(kernel: Any) -> None:
     if not is_compiled(kernel):
         kept = "once for this machine" if cache_folder() else "kept only if NUMBA_CACHE_DIR names a folder to write to"
         sys.stderr.write(f"compiling the search: {kept}, about half a minute\n")
+
+
+@dataclass
+class Line:
+    """What is going on, and for how long: a single pass over all rows may take minutes, in which nobody says more."""
+
+    text: str
+    begin: float = field(default_factory=time.perf_counter)
+
+    def __rich__(self) -> Text:
+        """The line at this moment."""
+        from rich.text import Text
+
+        return Text(f"{self.text}, {time.perf_counter() - self.begin:.0f} s")
 
 
 @contextmanager
@@ -34,11 +53,12 @@ def telling(shown: bool, title: str) -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
 
-    status = Console(stderr=True).status(title)
+    line = Line(title)
+    status = Console(stderr=True).status(line)
     starting = threading.Timer(SILENT_SECONDS, status.start)
     starting.start()
     try:
-        yield lambda text: status.update(f"{title}: {text}")
+        yield lambda text: setattr(line, "text", f"{title}: {text}")
     finally:
         starting.cancel()
         starting.join()
@@ -50,8 +70,14 @@ def watching(progress: bool, title: str) -> Iterator[list[Watch]]:
     """Show how a search goes, by watchers that are given to it."""
     with telling(progress, title) as say:
 
-        def look(state: State, seconds: float) -> None:
-            leaves = f", {state.leaves} leaves" if hasattr(state, "leaves") and isinstance(state.leaves, int) else ""
-            say(f"log posterior {state.log_posterior:,.1f}{leaves}, {state.moves:,} moves, {seconds:.0f} s")
+        def look(state: State, _seconds: float) -> None:
+            say(standing(state))
 
         yield [look] if progress else []
+
+
+def standing(state: State) -> str:
+    """How far a search is, and which pass over all rows is under way if there is one."""
+    leaves = f", {state.leaves} leaves" if hasattr(state, "leaves") and isinstance(state.leaves, int) else ""
+    under_way = f"{stage}, " if (stage := getattr(state, "stage", "")) else ""
+    return f"{under_way}log posterior {state.log_posterior:,.1f}{leaves}, {state.moves:,} moves"

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from sparsedensity.errors import DataError, without_secrets
+from sparsedensity.errors import DataError, MissingExtraError, without_secrets
 from sparsedensity.extras import need
 from sparsedensity.ingest.files import no_file
 
 FILE = re.compile(r"(?P<file>[^?]+\.(duckdb|ddb|db|sqlite|sqlite3))(\?(?P<query>.*))?", re.IGNORECASE)
 URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://(?P<place>[^?]*)(\?(?P<query>.*))?", re.IGNORECASE)
+DRIVER = re.compile(r"ibis-framework\[[\w-]+\]")
+"""What Ibis says is to be installed."""
 SQLITE = b"SQLite format 3"
 FOR_DUCKDB = "reading DuckDB files"
 
@@ -89,6 +91,9 @@ def _ibis_table(address: Address) -> Any:
         connection = ibis.connect(address.url)
         tables = connection.list_tables()
     except Exception as error:  # whatever the driver of a database raises
+        if driver := DRIVER.search(str(error)):
+            wanted = f"'{driver[0]}' is needed for reading {address.name}. Install it: pip install '{driver[0]}'"
+            raise MissingExtraError(wanted) from None
         raise _not_opened(address, error) from None
     return connection.table(_chosen(address, tables))
 

@@ -47,10 +47,14 @@ class LazyTable:
         """What counts its rows: in memory if they are read anyway or few are different, else where they are."""
         if self.frame.implementation.is_polars():
             return MemoryEngine(read_lazy(self.frame.to_native(), reading, self.weight, rng, say), jobs)
+        say("the values of every column")
         engine = self._elsewhere(reading, rng)
+        say(f"some of {engine.rows:,} rows")
         size = min(SAMPLED, engine.rows)
         times = engine.sample(size, rng).weights * (size / engine.n)
         few = expected_distinct(np.rint(times), engine.rows) <= MOST_DISTINCT
+        if few:
+            say(f"the different ones of {engine.rows:,} rows")
         table = engine.distinct(MOST_DISTINCT) if few else None
         return engine if table is None else MemoryEngine(table, jobs)
 

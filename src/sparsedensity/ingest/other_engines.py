@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,20 @@ def _spark() -> Any:
     if active is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = sessions.builder.appName("sparsedensity")
-    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     if "SPARK_REMOTE" not in os.environ:
-        session.sparkContext.setLogLevel("ERROR")
-    return session
+        _start_spark()
+    return sessions.builder.appName("sparsedensity").getOrCreate()
+
+
+def _start_spark() -> None:
+    """Start Spark without its notes, a dozen lines before any answer; what goes wrong comes as an exception."""
+    spark = need("pyspark", FOR_SPARK)
+    launch = need("pyspark.java_gateway", FOR_SPARK).launch_gateway
+    conf = spark.SparkConf().setAppName("sparsedensity")
+    try:
+        spark.SparkContext(conf=conf, gateway=launch(conf, {"stderr": subprocess.DEVNULL}))
+    except spark.errors.PySparkRuntimeError:
+        raise DataError("Spark did not start: it needs Java 17 or later. Install it, or set JAVA_HOME.") from None
 
 
 def _base(files: Files) -> dict[str, str]:

@@ -111,7 +111,7 @@ def _check_columns(first: Path, columns: Types, file: Path, own: Types) -> None:
     if lacking or more:
         how = f"it has no column {lacking[0]!r}" if lacking else f"it also has a column {more[0]!r}"
         raise ColumnsError(
-            f"{file} has other columns than {first.name}: {how}. Files that are read together need the same ones."
+            f"{file} has other columns than {first}: {how}. Files that are read together need the same ones."
         )
 
 

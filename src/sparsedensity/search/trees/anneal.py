@@ -237,6 +237,11 @@ class Annealing:
         """Whether the rows that are searched are not all."""
         return self.sampled is not None
 
+    @property
+    def stage(self) -> str:
+        """The pass over all rows that comes next, if one does."""
+        return "" if self.passes is None or self.finished else self.passes.stage
+
     def share(self, seconds: float | None) -> float:
         """How much of the time for the restarts has passed; 0 without a time limit."""
         if seconds is None or self.rounds > 0:

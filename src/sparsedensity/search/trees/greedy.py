@@ -270,6 +270,11 @@ class Growth:
         space = space_of(domain)
         return cls(domain, problem.posterior, table, belief, space, desk, n, one_leaf, engine, sampled, rng)
 
+    @property
+    def stage(self) -> str:
+        """The pass over all rows that comes next, if one does."""
+        return "pass 1 over all rows" if self.sampled is not None and self.finished else ""
+
     @cached_property
     def shares(self) -> Floats:
         """The share of every value in the whole table."""

@@ -58,6 +58,11 @@ class Passes:
         """Whether nothing is left to count."""
         return not self.waiting
 
+    @property
+    def stage(self) -> str:
+        """Which pass comes next."""
+        return f"pass {len(self.seen) + 1} over all rows"
+
     def step(self) -> None:
         """Count one tree on all rows; when the candidates are through, the next is the best that can be made."""
         tree = self.waiting.pop(0)
