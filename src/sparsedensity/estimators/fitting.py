@@ -13,7 +13,7 @@ from sparsedensity.estimators.progress import telling, watching
 from sparsedensity.ingest import Reading, Source, check_weights, open_source, read_tables
 from sparsedensity.ingest.decode import Frame, kind_of
 from sparsedensity.ingest.lazy import LazyTable, lazy_table, weights_apart
-from sparsedensity.search.interrupts import stopping_on_ctrl_c
+from sparsedensity.search.interrupts import quitting_on_ctrl_c, stopping_on_ctrl_c
 from sparsedensity.table import Table
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ def fit_source(
 def fit_lazy(model: DensityEstimator, lazy: LazyTable) -> None:
     """Learn the density of a table that is elsewhere: its rows stay there, unless there are few different ones."""
     rng = generator(getattr(model, "random_state", 0))
+    with quitting_on_ctrl_c(), telling(model.progress, "reading") as say:
+        engines: tuple[Engine, ...] = (lazy.open(reading_of(model), rng, jobs_of(model.n_jobs), say),)
     with stopping_on_ctrl_c():
-        with telling(model.progress, "reading") as say:
-            engines: tuple[Engine, ...] = (lazy.open(reading_of(model), rng, jobs_of(model.n_jobs), say),)
         held_out = model.held_out(None)
         if held_out is not None:
             engines = _engines(model, *_divided(engines[0], held_out))

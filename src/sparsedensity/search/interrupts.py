@@ -67,6 +67,30 @@ def whole_or_interrupted() -> Iterator[None]:
             raise Quit
 
 
+@contextmanager
+def quitting_on_ctrl_c() -> Iterator[None]:
+    """For work whose beginnings are of no use: Ctrl-C ends it at once, whatever error an engine makes of that."""
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if threading.current_thread() is not threading.main_thread() or not is_default:
+        yield
+        return
+    pressed = threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        pressed.set()
+        raise Quit
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    except Exception:
+        if pressed.is_set():
+            raise Quit from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _ask(_number: int, _frame: FrameType | None) -> None:
     if asked_to_stop():
         raise Quit
