@@ -6,9 +6,21 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks import altered, dividing, held_out, large, misses, paper_data, profiles
+from benchmarks import (
+    altered,
+    dividing,
+    elsewhere,
+    engines,
+    held_out,
+    large,
+    large_files,
+    misses,
+    paper_data,
+    profiles,
+)
 from benchmarks.page import write_page
-from benchmarks.timing import Measured
+from benchmarks.text_files import write_known_tree
+from benchmarks.timing import Measured, peak_resident, resident
 from reproduction.datasets import load
 from reproduction.machine import Machine
 from sparsedensity import LeafSparseTree, datasets
@@ -189,3 +201,72 @@ def test_large_prints_a_line_per_seed_and_their_median(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "| a known tree | here | 4 | 1,000,004 | -40 | 80 | 20 |" in printed
     assert "| a mixture of products | here | median | 1,000,002 | -20 | 80 | 20 |" in printed
+
+
+def test_a_file_of_a_known_tree_is_plain_text_in_several_groups_of_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.text_files.ROWS_PER_GROUP", 400)
+    tree = write_known_tree(tmp_path / "rows.parquet", 1000)
+    frame = pl.read_parquet(tmp_path / "rows.parquet")
+    assert frame.shape == (1000, len(tree.domain))
+    assert set(frame.dtypes) == {pl.String}
+    assert frame["x1"].is_in([f"value {code}" for code in range(4)]).all()
+    assert frame.n_unique() > 900
+
+
+def test_a_pass_of_every_engine_stands_beside_one_in_memory(monkeypatch, capsys):
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(engines, "ROWS", 3000)
+    monkeypatch.setattr(
+        engines, "OPENED", {"memory": engines.memory, "Polars": engines.polars, "DuckDB": engines.duckdb}
+    )
+    engines.main()
+    lines = [line.split("|") for line in capsys.readouterr().out.splitlines()[-3:]]
+    assert [line[1].strip() for line in lines] == ["memory", "Polars", "DuckDB"]
+    assert lines[0][4].strip() == "1.0"
+
+
+def test_a_pass_that_loses_a_row_is_no_measurement(monkeypatch, tmp_path):
+    monkeypatch.setattr(engines, "ROWS", 2999)
+    tree = write_known_tree(tmp_path / "rows.parquet", 3000)
+    with pytest.raises(AssertionError, match="counted once"):
+        engines.measured(engines.memory, tmp_path / "rows.parquet", tree)
+
+
+def test_a_large_file_is_fitted_in_a_process_of_its_own(monkeypatch, tmp_path):
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(large_files, "SEARCH", "greedy")
+    job = large_files.Job("DuckDB", 500)
+    one = large_files.alone(job, large_files.written(tmp_path, job.rows))
+    assert one.leaves > 1
+    assert one.processor > 0
+    assert "| DuckDB | 500 |" in large_files.line(job, one)
+
+
+def test_a_large_file_gives_the_same_tree_in_memory_and_by_parts(tmp_path):
+    path = str(large_files.written(tmp_path, 500))
+    sizes = {large_files.fit(engine, path, "greedy").leaves for engine in ("memory", "Polars")}
+    assert len(sizes) == 1
+
+
+def test_the_memory_held_at_the_largest_is_no_less_than_that_held_now():
+    now = resident()
+    assert peak_resident() >= now
+
+
+def test_what_duckdb_finds_stands_beside_what_memory_finds():
+    pytest.importorskip("duckdb")
+    one = elsewhere.fit(elsewhere.Job("a known tree", 300, 1))
+    assert one.above == pytest.approx(0)  # few rows are brought home, so both search the same table
+    assert one.memory.gain > 0
+
+
+def test_elsewhere_prints_a_line_per_seed_and_the_medians(monkeypatch, capsys):
+    def found(call, job):
+        return elsewhere.Outcome(elsewhere.Found(1e6, 20.0, 8), elsewhere.Found(1e6 - 100 * job.seed, 30.0, 9))
+
+    monkeypatch.setattr(elsewhere, "alone", found)
+    monkeypatch.setattr(elsewhere, "SEEDS", range(3))
+    elsewhere.main()
+    printed = capsys.readouterr().out
+    assert "| a known tree | 2 | 1,000,000 | -200 | -0.020 | 20 | 30 | 9 |" in printed
+    assert "| a mixture of products | median | 1,000,000 | -100 | -0.010 | 20 | 30 | 9 |" in printed
