@@ -300,7 +300,7 @@ def test_spark_without_java_says_what_it_needs(monkeypatch):
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr("pyspark.java_gateway.launch_gateway", without_java)
     write("a.csv", "a\n1\n")
-    with pytest.raises(DataError, match=r"^Spark did not start: it needs Java 17 or later\."):
+    with pytest.raises(DataError, match=r"^Spark did not start\. It needs Java 17 or later, "):
         open_table(["a.csv"], engine="spark")
 
 

@@ -69,7 +69,8 @@ def _start_spark() -> None:
     try:
         spark.SparkContext(conf=conf, gateway=launch(conf, {"stderr": subprocess.DEVNULL}))
     except spark.errors.PySparkRuntimeError:
-        raise DataError("Spark did not start: it needs Java 17 or later. Install it, or set JAVA_HOME.") from None
+        ways = "It needs Java 17 or later, at JAVA_HOME or on the path; the command `pyspark` shows what else it lacks."
+        raise DataError(f"Spark did not start. {ways}") from None
 
 
 def _base(files: Files) -> dict[str, str]:
