@@ -14,6 +14,14 @@ from tests.engines.nasty import DOMAIN, nasty
 ROWS = nasty()[list(DOMAIN.names)]
 
 
+@pytest.fixture(autouse=True)
+def nobody_else_answers():
+    """Spark answers to Ctrl-C in the process that started it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def tree(monkeypatch):
     monkeypatch.setattr(lazy, "MOST_DISTINCT", 10)

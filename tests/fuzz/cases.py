@@ -216,7 +216,7 @@ def _read_and_fit(data, suffix, rng):
         path = Path(folder) / f"table.{suffix}"
         path.write_bytes(data)
         options = ModelOptions(method=pick(rng, ("greedy", "histogram")), quiet=True, n_jobs=1)
-        model, table = options.fit(str(path))
+        model, table = options.fit([str(path)])
         ask_everything(model, table.frame, rng)
 
 

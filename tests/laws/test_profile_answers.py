@@ -150,7 +150,7 @@ def wide_density():
 
 def test_the_order_of_rows_that_are_rarer_than_every_draw_is_kept():
     density, _ = wide_density()
-    logs = density._ranking.logs[-1] - np.array([0.0, 0.5, 1.0, 8.0, 500.0])
+    logs = density.ranking.logs[-1] - np.array([0.0, 0.5, 1.0, 8.0, 500.0])
     found = density.unusualness_of(logs)
     assert (np.diff(found) > 0).all()
     assert found[-1] < 1

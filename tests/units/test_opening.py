@@ -11,7 +11,7 @@ import pytest
 
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ColumnsError, DataError, MissingExtraError, without_secrets
-from sparsedensity.ingest import files, tables
+from sparsedensity.ingest import files, paths, tables
 from sparsedensity.ingest.batches import batches_of, count_rows, first_rows
 from sparsedensity.ingest.databases import address_of
 from sparsedensity.ingest.files import read_file
@@ -326,3 +326,11 @@ def test_what_only_polars_reads_is_refused_by_other_engines():
 def test_the_pass_that_finds_the_types_of_a_csv_reads_to_its_end():
     write("a.csv", "a,b\n" + "1,2024-01-01\n" * 20_000 + "x,soon\n")
     assert [dtype for dtype, _ in scan_csv(Path("a.csv")).meanings.values()] == [pl.String(), pl.String()]
+
+
+def test_a_folder_of_very_many_folders_is_no_table(here, monkeypatch):
+    monkeypatch.setattr(paths, "MOST_FOLDERS", 3)
+    for name in "abcd":
+        (here / "all" / name).mkdir(parents=True)
+    with pytest.raises(DataError, match=r"^all holds more than 3 folders\. Name one of them, or a pattern\.$"):
+        open_table(["all"])

@@ -43,4 +43,4 @@ def expected_distinct(times: Floats, rows: float) -> float:
     51.0
     """
     drawn = float(times.sum())
-    return len(times) + np.count_nonzero(times == 1) / drawn * max(rows - drawn, 0.0)
+    return len(times) + int(np.count_nonzero(times == 1)) / drawn * max(rows - drawn, 0.0)

@@ -20,6 +20,8 @@ from sparsedensity.table import Codes, Floats, Table
 
 MOST_SUMS = 64
 """A feature with more values is counted by a query of its own, grouped by value."""
+PAIRED = 1 << 31
+"""Two counts of fewer rows fit into one sum: the second is counted in steps of this."""
 MOST_UNEVEN = 10
 """Rows of uneven weights: at most so many times as many are drawn, so that the heavy ones do not stand for too much."""
 
@@ -138,12 +140,15 @@ class QueryEngine:
 
     def _summed(self, structure: Structure, conditions: Sequence[nw.Expr]) -> Floats:
         """The weight in every leaf, then the weight at which each of some conditions is true: leaves by conditions."""
-        sums = [self._total(), *map(self._sum_if, conditions)]
+        paired = self.weight is None and self.rows < PAIRED and self.frame.implementation.is_pyspark()
+        sums = [self._total(), *(_in_pairs(conditions) if paired else map(self._sum_if, conditions))]
         named = [each.alias(f"sum {i}") for i, each in enumerate(sums)]
         leaf = self._name("leaf")
         found = self._with_leaf(structure).group_by(leaf).agg(*named).collect("pyarrow")
-        out = np.zeros((structure.n_leaves, len(sums)))
-        out[found[leaf].to_numpy()] = np.stack([_numbers(found[f"sum {i}"]) for i in range(len(sums))], axis=1)
+        total, *counts = [found[f"sum {i}"] for i in range(len(sums))]
+        each = _from_pairs(counts)[: len(conditions)] if paired else list(map(_numbers, counts))
+        out = np.zeros((structure.n_leaves, 1 + len(conditions)))
+        out[found[leaf].to_numpy()] = np.stack([_numbers(total), *each], axis=1)
         return out * self.step
 
     def _by_value(self, structure: Structure, feature: Feature) -> Floats:
@@ -180,6 +185,20 @@ def on_grid(weight: str, step: float) -> nw.Expr:
     if step != 1:
         column = nw.max_horizontal((column.cast(nw.Float64) / step).round(), nw.lit(1.0))
     return column.cast(nw.Int64)
+
+
+def _in_pairs(conditions: Sequence[nw.Expr]) -> list[nw.Expr]:
+    """How often conditions are true, two in one sum: a query takes Spark as long as it has sums."""
+    first = [nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)) for condition in conditions[::2]]
+    second = [nw.when(condition).then(nw.lit(PAIRED)).otherwise(nw.lit(0)) for condition in conditions[1::2]]
+    both = [one + other for one, other in zip(first, second, strict=False)]
+    return [pair.sum() for pair in (*both, *first[len(second) :])]
+
+
+def _from_pairs(sums: Sequence[nw.Series[Any]]) -> list[Floats]:
+    """The counts of such sums, in the order of their conditions."""
+    whole = [np.asarray(each.to_numpy(), np.int64) for each in sums]
+    return [part.astype(np.float64) for pair in whole for part in (pair % PAIRED, pair // PAIRED)]
 
 
 def _numbers(sums: nw.Series[Any]) -> Floats:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from sparsedensity.ingest.files import ENDINGS, form_of, no_file
 READABLE = tuple(ending for endings in ENDINGS.values() for ending in endings)
 HIDDEN = (".", "_")
 """How names begin that are not data: notes of file systems, and what Spark writes beside its parts."""
+
+MOST_FOLDERS = 100_000
+"""Folders below one that is named; more are hardly one table."""
 
 
 class Files(NamedTuple):
@@ -44,7 +48,7 @@ def files_named(names: Sequence[str]) -> Files:
 def _files(name: str) -> list[Path]:
     path = Path(name)
     if path.is_dir():
-        files = _readable(file for file in path.rglob("*") if file.name.lower().endswith(READABLE))
+        files = _readable(file for file in _within(path) if file.name.lower().endswith(READABLE))
         if not files:
             raise DataError(f"{path} is a folder without CSV or Parquet files. Name a file, or another folder.")
         return files
@@ -56,6 +60,14 @@ def _files(name: str) -> list[Path]:
     if not files:
         raise DataError(f"No file matches {name}. Check the pattern and the folder.")
     return files
+
+
+def _within(folder: Path) -> Iterator[Path]:
+    """The files in a folder and in those below it, which may be partitions, but not a whole computer."""
+    for count, (place, _, names) in enumerate(os.walk(folder)):
+        if count > MOST_FOLDERS:
+            raise DataError(f"{folder} holds more than {MOST_FOLDERS:,} folders. Name one of them, or a pattern.")
+        yield from (Path(place, name) for name in names)
 
 
 def _readable(paths: Iterable[Path]) -> list[Path]:
