@@ -22,7 +22,7 @@ from tests.engines.nasty import DOMAIN, WEIGHTS, nasty
 from tests.laws.test_summaries import tables
 from tests.strategies import data_in, domains, rule_lists, trees
 
-many = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+many = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 TREE = Tree.leaf(DOMAIN)
 for split in [
     (0, [{0, 2, 6}, {1, 3, 4, 5}]),
