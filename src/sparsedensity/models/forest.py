@@ -1,6 +1,6 @@
 """What our models are compared with: independent columns and Chow and Liu's tree.
 
-They have the face of our estimators as far as a comparison needs it: ``fit``, ``score_samples``, ``score``,
+They answer what our models answer as far as a comparison needs it: ``fit``, ``score_samples``, ``score``,
 ``n_leaves_`` and the same ways to read a table.
 """
 
@@ -11,19 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density.forest import Forest, chow_liu, independent
 from sparsedensity.domain import Domain
-from sparsedensity.estimators.answers import log_likelihood
 from sparsedensity.ingest import Reading, encode, open_source, read_table
+from sparsedensity.models.answers import log_likelihood
+from sparsedensity.models.plain import Model
 from sparsedensity.posterior.base import check_positive
 from sparsedensity.table import Floats, Table
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ForestDensity(DensityMixin, BaseEstimator):
+class ForestDensity(Model):
     """A density in which every column depends on at most one other.
 
     Parameters
@@ -31,7 +30,7 @@ class ForestDensity(DensityMixin, BaseEstimator):
     pseudocount
         Added to every value of a column, for every value of the column it depends on.
     kinds, bins, domain, missing, unknown
-        As in :class:`sparsedensity.estimators.DensityEstimator`.
+        As in :class:`DensityModel`.
     """
 
     title: ClassVar[str]
@@ -64,12 +63,12 @@ class ForestDensity(DensityMixin, BaseEstimator):
     @property
     def n_leaves_(self) -> int:
         """How many numbers one would have to read: the entries of its tables."""
-        check_is_fitted(self)
+        self.check_fitted()
         return self.forest_.n_entries
 
     def score_samples(self, X: Any) -> Floats:
         """The log density of every row; minus infinity for a row outside the domain."""
-        check_is_fitted(self)
+        self.check_fitted()
         source = open_source(X).known_to(self.domain_)
         source.check_names(self.domain_.names)
         encoded = encode(source, self.domain_, nearest=self.unknown == "nearest", strict=self.unknown == "error")
@@ -116,7 +115,7 @@ class ChowLiuTree(ForestDensity):
     @property
     def links_(self) -> tuple[tuple[str, str], ...]:
         """Every column that depends on another, with that one."""
-        check_is_fitted(self)
+        self.check_fitted()
         names = self.domain_.names
         pairs = zip(names, self.forest_.parents, strict=True)
         return tuple((name, names[parent]) for name, parent in pairs if parent is not None)
