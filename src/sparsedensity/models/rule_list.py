@@ -18,8 +18,9 @@ from sparsedensity.models.searched import SearchedModel
 from sparsedensity.models.warm_start import check_start, start_on
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
-from sparsedensity.problem import Problem, check_limit, check_restarts, check_time, check_whole
+from sparsedensity.problem import Problem, check_limit, check_restarts, check_time
 from sparsedensity.report.words import counted
+from sparsedensity.scalars import check_whole
 from sparsedensity.search import (
     AnnealLists,
     Budget,
