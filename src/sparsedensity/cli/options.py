@@ -47,9 +47,9 @@ DATA, MODEL, PRIOR, SEARCH = "Data", "Model", "Prior", "Search"
 def given(
     help: str, panel: str | None = None, shown: str = "", *, default: Any = None, short: str | None = None
 ) -> Any:
-    """An option of the command line; what is not given is left to the estimator, whose default is shown.
+    """An option of the command line; what is not given is left to the model, whose default is shown.
 
-    The defaults are written here, because an estimator takes a second to import; a test holds them together.
+    The defaults are written here, because a model takes a second to import; a test holds them together.
     """
     return field(default=default, metadata={"help": help, "panel": panel, "shown": shown, "short": short})
 
@@ -59,7 +59,7 @@ class ModelOptions:
     """Every option of a model, named after the parameter it sets."""
 
     limit: ClassVar[int | None] = None
-    """The most leaves or rules unless told otherwise; if there is none, the estimator's own limit holds."""
+    """The most leaves or rules unless told otherwise; if there is none, the model's own limit holds."""
 
     weight: str | None = given("The column with the weight (count) of each row.", DATA)
     drop: list[str] | None = given("Leave a column out. Repeatable.", DATA)
@@ -219,7 +219,7 @@ class ReadableOptions(ModelOptions):
 
 
 NOT_PARAMETERS = ("method", "weight", "drop", "engine", "quiet")
-"""Options that choose the estimator, read the table, or silence the answer."""
+"""Options that choose the kind of model, read the table, or silence the answer."""
 RENAMED = {"kinds": "kind", "random_state": "seed", "n_jobs": "jobs", "max_leaf": "most-rows-in-leaf"}
 """Parameters whose option has another name."""
 

@@ -1,4 +1,4 @@
-"""The methods that are compared: estimators with the parameters to choose from."""
+"""The methods that are compared: estimators, or plain models, with the parameters to choose from."""
 
 from __future__ import annotations
 

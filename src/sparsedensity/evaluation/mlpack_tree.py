@@ -58,7 +58,7 @@ class MlpackTree(DensityEstimator):
     random_state
         Orders the rows, which decides DET's folds.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`sparsedensity.estimators.DensityEstimator`.
+        As in :class:`sparsedensity.models.DensityModel`.
     """
 
     title: ClassVar[str] = "mlpack's density estimation tree"
