@@ -19,7 +19,7 @@ from sparsedensity.models.plain import parameter_names, parameters_of, unfitted
 
 PAIRS = [(MODELS[name], ESTIMATORS[name]) for name in MODELS]
 PEERS = [(forest.IndependentColumns, IndependentColumns), (forest.ChowLiuTree, ChowLiuTree)]
-both = pytest.mark.parametrize(("plain", "estimator"), PAIRS + PEERS, ids=lambda kind: kind.__name__)
+both = pytest.mark.parametrize(("plain", "estimator"), [*PAIRS, *PEERS], ids=lambda kind: kind.__name__)
 TITANIC = datasets.load("titanic")
 
 

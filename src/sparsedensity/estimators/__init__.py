@@ -1,6 +1,6 @@
 """The scikit-learn face of the models."""
 
-from sparsedensity.estimators.base import DensityEstimator, Estimator
+from sparsedensity.estimators.face import DensityEstimator, Estimator
 from sparsedensity.estimators.kinds import (
     ESTIMATORS,
     BranchSparseTree,

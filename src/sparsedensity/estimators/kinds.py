@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from sparsedensity import models
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.estimators.face import DensityEstimator
 
 
 class LeafSparseTree(DensityEstimator, models.LeafSparseTree):
