@@ -2,7 +2,8 @@
 
 Every command is a process of its own on the bundled Titanic, its kernels compiled before: the best of three. Then the
 processor seconds of a search, in a process that has loaded the library, until it first tells how far it is: cold, with
-no kernel compiled, and warm, with all of them. ``BENCH_BEFORE`` names a folder with the sources of another version, to be measured beside this one.
+no kernel compiled, and warm, with all of them. ``BENCH_BEFORE`` names a folder with the sources of another version, to
+be measured beside this one.
 """
 
 import json
