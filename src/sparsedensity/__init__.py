@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from sparsedensity.domain import Domain, Feature
     from sparsedensity.estimators import (
         BranchSparseTree,
-        Explanation,
         GreedyTree,
         Histogram,
         LeafSparseTree,
         SparseRuleList,
-        compare,
         load,
     )
+    from sparsedensity.models import compare
     from sparsedensity.report.comparison import Comparison
+    from sparsedensity.report.explanation import Explanation
     from sparsedensity.report.model import Leaf
 
 _HOMES = {
     "BranchSparseTree": "sparsedensity.estimators",
     "Comparison": "sparsedensity.report.comparison",
     "Domain": "sparsedensity.domain",
-    "Explanation": "sparsedensity.estimators",
+    "Explanation": "sparsedensity.report.explanation",
     "Feature": "sparsedensity.domain",
     "GreedyTree": "sparsedensity.estimators",
     "Histogram": "sparsedensity.estimators",
     "Leaf": "sparsedensity.report.model",
     "LeafSparseTree": "sparsedensity.estimators",
     "SparseRuleList": "sparsedensity.estimators",
-    "compare": "sparsedensity.estimators",
+    "compare": "sparsedensity.models",
     "load": "sparsedensity.estimators",
 }
 

@@ -11,7 +11,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, LeafWeights
 from sparsedensity.errors import ParameterError
 from sparsedensity.posterior import Posterior
-from sparsedensity.scalars import MOST, is_number, is_whole
+from sparsedensity.scalars import check_whole, is_number
 from sparsedensity.structures import Structure, Tree
 
 MOST_RESTARTS = 1_000_000
@@ -86,11 +86,3 @@ def check_limit(name: str, value: object) -> None:
 def check_restarts(restarts: Any) -> None:
     """Refuse what is not a sensible number of searches side by side."""
     check_whole("restarts", restarts, most=MOST_RESTARTS)
-
-
-def check_whole(name: str, value: Any, allowed: str = "a whole number of 1 or more", most: int = MOST) -> None:
-    """Refuse what is not a whole number of at least 1."""
-    if not is_whole(value) or value < 1:
-        raise ParameterError(name, value, allowed)
-    if value > most:
-        raise ParameterError(name, value, f"at most {most:,}")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsedensity.errors import ParameterError
+
 MOST = 10**15
 """No count is larger: that many of anything take years."""
 
@@ -30,3 +32,11 @@ def is_whole(value: Any) -> bool:
 def is_one_of(value: Any, words: tuple[str, ...]) -> bool:
     """Whether a value is one of some words, without asking arrays and the like whether they are equal to them."""
     return isinstance(value, str) and value in words
+
+
+def check_whole(name: str, value: Any, allowed: str = "a whole number of 1 or more", most: int = MOST) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if not is_whole(value) or value < 1:
+        raise ParameterError(name, value, allowed)
+    if value > most:
+        raise ParameterError(name, value, f"at most {most:,}")

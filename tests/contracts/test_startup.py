@@ -10,10 +10,11 @@ import sys
 import pytest
 
 import sparsedensity
+from sparsedensity.cli import VERBS
 
 HEAVY = (
-    "numba", "llvmlite", "sklearn", "scipy", "polars", "matplotlib", "pandas", "pyarrow", "narwhals", "duckdb",
-    "pyspark", "ibis", "dask",
+    "numba", "llvmlite", "sklearn", "scipy", "scipy.sparse", "scipy.stats", "polars", "matplotlib", "pandas", "pyarrow",
+    "narwhals", "duckdb", "pyspark", "ibis", "dask", "jinja2", "joblib", "mlpack",
 )  # fmt: skip
 PROBE = """
 import json, sys
@@ -70,19 +71,60 @@ def test_asking_for_help_loads_nothing_heavy(arguments):
     assert loaded_by(call) == []
 
 
-def test_showing_a_saved_model_loads_nothing_heavy(tmp_path):
-    sparsedensity.GreedyTree().fit(sparsedensity.datasets.load("titanic")).save(tmp_path / "m.json")
-    for form in ("text", "svg", "html"):
-        words = ["sparsedensity", "show", str(tmp_path / "m.json"), "--as", form]
-        assert loaded_by(f"import sys; sys.argv = {words!r}; from sparsedensity.cli import main; main()") == []
+READING = {"polars", "narwhals"}
+FITTING = READING | {"numba", "llvmlite", "scipy"}
+VERBS_LOAD = {
+    "fit titanic": FITTING,
+    "fit titanic --report page.html --cv 2": FITTING | {"jinja2"},
+    "show model.json": set(),
+    "show model.json --as svg": set(),
+    "show model.json --as html": {"jinja2"},
+    "path titanic --cv 2": FITTING,
+    "report titanic --cv 2": FITTING | {"jinja2"},
+    "score model.json titanic": FITTING,
+    "score model.json titanic --top 2": FITTING,
+    "explain model.json titanic --rows 2": FITTING,
+    "compare titanic titanic": FITTING,
+    "sample model.json": FITTING,
+    "evaluate titanic --cv 2 --method greedy --jobs 1": FITTING | {"scipy.sparse"},
+    "datasets": set(),
+    "datasets titanic": {"polars"},
+}
+"""The heavy libraries that a command may load: neither scikit-learn, nor scipy.stats, nor pandas is among them."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a saved model."""
+    made = tmp_path_factory.mktemp("start-up")
+    sparsedensity.GreedyTree().fit(sparsedensity.datasets.load("titanic")).save(made / "model.json")
+    return made
+
+
+def loaded_by_command(words, folder):
+    """Which heavy libraries a fresh process has loaded after a command."""
+    begin = f"import os, sys; os.chdir({str(folder)!r}); sys.argv = {['sparsedensity', *words]!r}"
+    return set(loaded_by(f"{begin}; from sparsedensity.cli import main; main()"))
+
+
+def test_every_verb_has_a_line_that_says_what_it_loads():
+    assert {command.split()[0] for command in VERBS_LOAD} == set(VERBS)
+
+
+@pytest.mark.parametrize("command", VERBS_LOAD)
+def test_a_command_loads_what_it_needs_and_no_more(command, folder):
+    assert loaded_by_command(command.split(), folder) == VERBS_LOAD[command]
 
 
 def test_showing_profiles_needs_neither_scikit_learn_nor_frames(tmp_path):
     model = sparsedensity.LeafSparseTree(leaf="profile", search="greedy")
     model.fit(sparsedensity.datasets.load("titanic")).save(tmp_path / "m.json")
-    words = ["sparsedensity", "show", str(tmp_path / "m.json")]
-    loaded = loaded_by(f"import sys; sys.argv = {words!r}; from sparsedensity.cli import main; main()")
-    assert set(loaded) <= {"numba", "llvmlite", "scipy"}
+    assert loaded_by_command(["show", "m.json"], tmp_path) <= {"numba", "llvmlite", "scipy"}
+
+
+def test_comparing_tables_in_python_needs_no_estimator():
+    people = "sparsedensity.datasets.load('titanic')"
+    assert set(loaded_by(f"import sparsedensity; sparsedensity.compare({people}, {people})")) == FITTING
 
 
 @pytest.mark.parametrize("name", sparsedensity.__all__)
@@ -107,7 +149,18 @@ def test_a_name_that_is_not_there_says_so():
 
 
 def test_every_room_can_be_imported_on_its_own():
-    for room in ("domain", "region", "table", "structures", "posterior", "problem", "search", "density", "report"):
+    for room in (
+        "domain",
+        "region",
+        "table",
+        "structures",
+        "posterior",
+        "problem",
+        "search",
+        "density",
+        "report",
+        "models",
+    ):
         assert importlib.import_module(f"sparsedensity.{room}").__doc__
 
 

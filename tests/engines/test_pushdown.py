@@ -201,7 +201,7 @@ class TestColumns:
             model.apply(rows.lazy())
 
     def test_a_model_of_more_numbers_than_a_query_takes_is_refused(self, as_lazy, rows, monkeypatch, fitted):
-        monkeypatch.setattr("sparsedensity.estimators.scored_queries.MOST_ENTRIES", 100)
+        monkeypatch.setattr("sparsedensity.models.scored_queries.MOST_ENTRIES", 100)
         with pytest.raises(DataError, match="a query takes 100 at most"):
             fitted("profiles").score_samples(as_lazy("ibis_duckdb", rows))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sparsedensity import Domain, Feature, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, compare, datasets
 from sparsedensity.density.comparison import same_shares
 from sparsedensity.errors import ColumnsError, DataError, DataWarning, ParameterError
-from sparsedensity.estimators.parameters import generator
+from sparsedensity.models.parameters import generator
 from sparsedensity.report.comparison import FRACTIONAL
 
 PEOPLE = datasets.load("titanic")

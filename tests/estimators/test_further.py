@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
-from sparsedensity.estimators import evidence, further, paths
-from sparsedensity.estimators.answers import read_rows
-from sparsedensity.estimators.baselines import per_row
-from sparsedensity.estimators.folds import hold_out
-from sparsedensity.estimators.further import look_at_profiles, look_further
-from sparsedensity.estimators.paths import learn_folds
+from sparsedensity.models import evidence, further, paths
+from sparsedensity.models.answers import read_rows
+from sparsedensity.models.baselines import per_row
+from sparsedensity.models.folds import hold_out
+from sparsedensity.models.further import look_at_profiles, look_further
+from sparsedensity.models.paths import learn_folds
 
 TITANIC = datasets.load("titanic")
 WIDE = datasets.load("housebreaks", rows=300)

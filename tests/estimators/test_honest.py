@@ -12,8 +12,8 @@ from scipy.stats import binomtest
 
 from sparsedensity import BranchSparseTree, GreedyTree, LeafSparseTree, SparseRuleList, datasets, load
 from sparsedensity.errors import DataError, ModelFileError, ParameterError
-from sparsedensity.estimators import folds
-from sparsedensity.estimators.folds import hold_out
+from sparsedensity.models import folds
+from sparsedensity.models.folds import hold_out
 from sparsedensity.posterior.base import exact_intervals
 from sparsedensity.report import from_file
 from tests import naive

@@ -58,7 +58,7 @@ def test_a_model_is_shown_without_drawing_records(kind, monkeypatch):
 
 
 def codes_of(model, rows):
-    from sparsedensity.estimators.answers import place_rows
+    from sparsedensity.models.answers import place_rows
 
     return place_rows(model, rows).codes
 
@@ -285,7 +285,7 @@ def test_the_top_rows_are_the_least_dense_of_a_table_of_any_size(kind, tmp_path,
 
 @both
 def test_the_records_of_a_report_are_the_least_dense(kind):
-    from sparsedensity.estimators.evidence import gather
+    from sparsedensity.models.evidence import gather
 
     rows = mixed()
     evidence = gather(fitted(kind, rows), rows, cv=None)

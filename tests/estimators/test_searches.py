@@ -6,8 +6,8 @@ import pytest
 
 from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, load
 from sparsedensity.errors import DataError, ModelFileError, ParameterError
-from sparsedensity.estimators import greedy, rule_list, sparse_tree
-from sparsedensity.estimators.evidence import gather
+from sparsedensity.models import greedy, rule_list, sparse_tree
+from sparsedensity.models.evidence import gather
 from sparsedensity.search.lists.antecedents import Antecedents
 from tests.units.test_cli import run
 

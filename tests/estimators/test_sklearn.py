@@ -22,11 +22,11 @@ from sparsedensity import Domain, Histogram
 from sparsedensity.datasets import titanic
 from sparsedensity.estimators import ESTIMATORS, DensityEstimator
 
-PROFILES = {
-    f"{name} with profiles": partial(ESTIMATORS[name], leaf="profile", search="greedy")
+KINDS: dict[str, Callable[..., DensityEstimator]] = {**ESTIMATORS}
+KINDS |= {
+    f"{name} with profiles": partial(KINDS[name], leaf="profile", search="greedy")
     for name in ("LeafSparseTree", "BranchSparseTree")
 }
-KINDS: dict[str, Callable[..., DensityEstimator]] = {**ESTIMATORS, **PROFILES}
 every_estimator = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 

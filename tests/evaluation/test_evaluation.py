@@ -12,8 +12,6 @@ from sklearn.model_selection import KFold
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import Domain, GreedyTree, Histogram, LeafSparseTree
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.estimators.evidence import gather
-from sparsedensity.estimators.folds import folds_of
 from sparsedensity.evaluation import (
     ChowLiuTree,
     CrossValidation,
@@ -25,6 +23,8 @@ from sparsedensity.evaluation import (
     evaluate,
     workers,
 )
+from sparsedensity.models.evidence import gather
+from sparsedensity.models.folds import folds_of
 
 GREEDY = Method(GreedyTree(), {"expected_leaves": (2, 8), "min_leaf": (1, Share(20))})
 METHODS = {"greedy": GREEDY, "independent": Method(IndependentColumns())}

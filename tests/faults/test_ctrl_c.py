@@ -61,7 +61,7 @@ def test_ctrl_c_in_a_fit_saves_the_best_so_far_and_says_so(name, tmp_path, reque
     assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
-@pytest.mark.parametrize("module", ["typer", "polars", "numba", "sklearn"])
+@pytest.mark.parametrize("module", ["typer", "polars", "numba", "scipy"])
 def test_ctrl_c_while_the_program_starts_is_a_quiet_end(module):
     fit = Terminal("fit", "titanic", PYTHONPROFILEIMPORTTIME="1")
     assert fit.wait_for(rf"\| +{module}\.").ctrl_c().end() == 130

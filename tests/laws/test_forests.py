@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sparsedensity.density.forest import chow_liu, independent, linked, most_informative, mutual_information
-from sparsedensity.estimators.folds import folds_of
+from sparsedensity.models.folds import folds_of
 from sparsedensity.table import Table
 from tests import naive
 from tests.strategies import data_in, domains, positive, table_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.estimators.progress import standing
+from sparsedensity.models.progress import standing
 from sparsedensity.posterior import BranchSparse, LeafSparse, profile_leaf
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Greedy, run

@@ -11,8 +11,8 @@ import pytest
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.answers import read_rows
-from sparsedensity.estimators.evidence import gather
+from sparsedensity.models.answers import read_rows
+from sparsedensity.models.evidence import gather
 from sparsedensity.report import html
 from sparsedensity.report.model import path_of
 from tests.report.models import HOSTILE, hostile_model, hostile_rows, rules_report

@@ -17,6 +17,7 @@ from benchmarks import (
     misses,
     paper_data,
     profiles,
+    start_up,
 )
 from benchmarks.page import write_page
 from benchmarks.text_files import write_known_tree
@@ -40,6 +41,28 @@ def test_misses_of_nothing_proven_are_none(monkeypatch, capsys):
     monkeypatch.setattr(misses, "jobs", lambda: iter(()))
     misses.main()
     assert "0 of 0 fits miss the optimum, by 0.00 nats at most." in capsys.readouterr().out
+
+
+def test_start_up_is_measured_beside_another_version(monkeypatch, capsys, tmp_path):
+    def tell(source, program, words, folder, more=None):
+        old = source == tmp_path
+        return start_up.Told(4.0 if old else 1.0, ["numpy", "sklearn", "re"] if old else ["numpy"])
+
+    monkeypatch.setattr(start_up, "tell", tell)
+    monkeypatch.setenv("BENCH_BEFORE", str(tmp_path))
+    start_up.main()
+    printed = capsys.readouterr().out
+    assert "| fit titanic | 4.00 | 1.00 | 0.25 | 3 | 1 | 0.33 | numpy | sklearn |" in printed
+    assert "| list, annealed | 4.00 | 1.00 | 0.25 | 4.00 | 1.00 | 0.25 |" in printed
+
+
+def test_start_up_is_measured_alone_too(monkeypatch):
+    monkeypatch.delenv("BENCH_BEFORE", raising=False)
+    (source,) = start_up.sources().values()
+    told = start_up.tell(source, start_up.COMMAND, "--version", source)
+    assert told.seconds > 0
+    assert "typer" in told.libraries
+    assert not {"numba", "sklearn"} & set(told.libraries)
 
 
 def test_profiles_are_measured_beside_uniform_leaves(monkeypatch, capsys):

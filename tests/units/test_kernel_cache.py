@@ -114,6 +114,17 @@ def test_a_damaged_file_is_replaced(toy: Toy) -> None:
     assert toy.run(RUN, RUN, damage + RUN, RUN) == [COMPILED, LOADED, COMPILED, LOADED]
 
 
+def test_what_is_kept_loads_without_what_compiling_needs(toy: Toy) -> None:
+    compiler = "import sys; print('numba.np.arraymath' in sys.modules);"
+    assert toy.run(RUN + compiler) == [COMPILED, ["True"]]
+    assert toy.run(RUN + compiler) == [LOADED, ["False"]]
+
+
+def test_a_kernel_compiles_after_another_was_loaded(toy: Toy) -> None:
+    assert toy.run(RUN) == [COMPILED]
+    assert toy.run(RUN + FIRST.format("(1.5, 2)")) == [LOADED, ["2.5", "0"]]
+
+
 def test_old_folders_go_and_the_last_few_stay(toy: Toy) -> None:
     toy.run(*(f"write_callee({amount}); import sparsedensity.kernels.caller" for amount in range(8)))
     assert len(toy.folders()) == 5

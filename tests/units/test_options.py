@@ -14,13 +14,13 @@ from sparsedensity.cli.options import (
     READABLE,
     ModelOptions,
     ReadableOptions,
-    estimators,
     flag,
+    models,
     parameters,
 )
 from sparsedensity.cli.tables import Data
 from sparsedensity.errors import SparseDensityError
-from sparsedensity.estimators import ESTIMATORS
+from sparsedensity.models import MODELS, plain
 from sparsedensity.report.words import enumerated
 
 WITHOUT_OPTION = {
@@ -39,7 +39,7 @@ WORDS_FOR_NONE = {
 """What the default None means if it is worth saying."""
 METADATA = {option.name: option.metadata for option in fields(ModelOptions)}
 
-every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in estimators() for n in parameters()])
+every_pair = pytest.mark.parametrize(("method", "name"), [(m, n) for m in models() for n in parameters()])
 
 
 def parameters_of(verb):
@@ -52,17 +52,17 @@ def table():
     return Data(datasets.load("titanic"), None, "titanic")
 
 
-def test_every_estimator_has_a_method():
-    assert set(estimators().values()) == set(ESTIMATORS.values())
+def test_every_kind_of_model_has_a_method():
+    assert set(models().values()) == set(MODELS.values())
 
 
-@pytest.mark.parametrize("method", estimators())
+@pytest.mark.parametrize("method", models())
 def test_every_parameter_has_an_option_or_a_reason_to_have_none(method):
-    assert set(estimators()[method]().get_params()) <= {*parameters(), *WITHOUT_OPTION}
+    assert set(plain.parameter_names(models()[method])) <= {*parameters(), *WITHOUT_OPTION}
 
 
 def test_every_option_sets_a_parameter_or_chooses_what_is_fitted():
-    known = {name for kind in ESTIMATORS.values() for name in kind().get_params()}
+    known = {name for kind in MODELS.values() for name in plain.parameter_names(kind)}
     assert set(parameters()) <= known
     assert not set(parameters()) & {*WITHOUT_OPTION, *NOT_PARAMETERS}
 
@@ -71,21 +71,21 @@ def test_every_option_sets_a_parameter_or_chooses_what_is_fitted():
 def test_an_option_reaches_the_parameter_of_its_name_or_is_refused(method, name, table):
     value = GIVEN.get(name, 5)
     options = ModelOptions(method=method, **{name: value})
-    if name in OF_PROFILES and "leaf" in estimators()[method]().get_params():
+    if name in OF_PROFILES and "leaf" in plain.parameter_names(models()[method]):
         options.leaf = "profile"
-    if name in estimators()[method]().get_params():
+    if name in plain.parameter_names(models()[method]):
         assert getattr(options.model(table), name) == READ.get(name, value)
     else:
-        takers = enumerated([other for other in estimators() if name in estimators()[other]().get_params()])
+        takers = enumerated([other for other in models() if name in plain.parameter_names(models()[other])])
         refusal = f"^{flag(name)} is not an option of --method {method}, only of {takers}.$"
         with pytest.raises(SparseDensityError, match=refusal):
             options.model(table)
 
 
-@pytest.mark.parametrize("method", estimators())
+@pytest.mark.parametrize("method", models())
 def test_what_is_not_given_is_left_to_the_estimator(method, table):
-    chosen = estimators()[method]().get_params() | {"n_jobs": -1, "progress": True}
-    assert ModelOptions(method=method).model(table).get_params() == chosen
+    chosen = plain.parameters_of(models()[method]()) | {"n_jobs": -1, "progress": True}
+    assert plain.parameters_of(ModelOptions(method=method).model(table)) == chosen
 
 
 @pytest.mark.parametrize("verb", VERBS_THAT_FIT)
@@ -122,8 +122,8 @@ def test_a_domain_of_several_files_holds_the_values_of_all(table, tmp_path):
 @pytest.mark.parametrize("name", [name for name in parameters() if name != "n_jobs"])
 def test_the_help_shows_the_defaults_of_the_estimators(name):
     methods: dict[str, list[str]] = {}
-    for method, estimator in estimators().items():
-        if name in (defaults := estimator().get_params()):
+    for method, kind in models().items():
+        if name in (defaults := plain.parameters_of(kind())):
             none = WORDS_FOR_NONE.get(name, "") if defaults[name] is None else str(defaults[name])
             methods.setdefault(none, []).append(method)
     (usual, _), *others = methods.items()
@@ -144,10 +144,10 @@ def test_the_help_of_a_verb_shows_its_own_limits(verb, limits):
     assert [helps[name].partition("default: ")[2].partition("]")[0] for name in LIMITS] == limits
 
 
-@pytest.mark.parametrize("method", estimators())
+@pytest.mark.parametrize("method", models())
 def test_one_model_is_no_larger_than_can_be_read_unless_told_otherwise(method, table):
     model = ReadableOptions(method=method).model(table)
-    for limit in set(LIMITS) & set(model.get_params()):
+    for limit in set(LIMITS) & set(plain.parameter_names(model)):
         assert getattr(model, limit) == READABLE
         asked = ReadableOptions(method=method, **{limit: "40"}).model(table)
         assert getattr(asked, limit) == 40

@@ -2,7 +2,7 @@
 
 import time
 
-from sparsedensity.estimators.progress import Line
+from sparsedensity.models.progress import Line
 
 
 def test_the_seconds_of_a_line_go_on_while_nobody_says_more():

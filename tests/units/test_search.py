@@ -5,8 +5,8 @@ import pytest
 from sparsedensity import GreedyTree, datasets
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning
-from sparsedensity.estimators import greedy
 from sparsedensity.ingest import Reading, open_source, read_table
+from sparsedensity.models import greedy
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Budget, Greedy, run

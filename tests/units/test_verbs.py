@@ -16,9 +16,9 @@ from sparsedensity import GreedyTree, Histogram, datasets, load
 from sparsedensity.cli.advice import advise
 from sparsedensity.cli.tables import Data, read_rows
 from sparsedensity.cli.top import most_unusual
-from sparsedensity.estimators import further
-from sparsedensity.estimators.answers import encode_rows
 from sparsedensity.ingest import batches, open_source
+from sparsedensity.models import further
+from sparsedensity.models.answers import encode_rows
 from sparsedensity.report import from_file
 from tests.report.models import hostile_model, hostile_rows
 from tests.units.test_cli import run

@@ -8,8 +8,8 @@ from sparsedensity.cli.data import note
 from sparsedensity.cli.tables import Data
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators import DensityEstimator
-    from sparsedensity.estimators.further import Further
+    from sparsedensity.models import DensityModel
+    from sparsedensity.models.further import Further
 
 VISIBLE = 0.02
 """Nats per row that are worth a sentence, records 1.02 times as dense,"""
@@ -17,9 +17,9 @@ WORTH_PROFILES = 0.05
 """and those that are worth another kind of leaf: records 1.05 times as dense."""
 
 
-def advise(model: DensityEstimator, table: Data, *, more: bool, profiles: bool) -> None:
+def advise(model: DensityModel, table: Data, *, more: bool, profiles: bool) -> None:
     """Say what more leaves or rules, and what profiles, would buy, if a quick look finds that they pay."""
-    from sparsedensity.estimators.further import look_at_profiles, look_further
+    from sparsedensity.models.further import look_at_profiles, look_further
 
     said = []
     larger = look_further(model, table.frame, table.weights) if more else None

@@ -88,12 +88,13 @@ def _with_model(path: Path, second: str, permutations: int | None, options: Mode
 
 
 def _of_tables(first: str, second: str, permutations: int | None, options: ModelOptions) -> Comparison:
-    from sparsedensity.estimators.comparing import READABLE_LEAVES, compare
+    from sparsedensity.models.comparing import READABLE_LEAVES, compare
+    from sparsedensity.models.plain import parameter_names, unfitted
 
     one, other = _with_shared_columns(*_tables(first, second, options))
     model = options.model(one)
-    if options.max_leaves is None and "max_leaves" in model.get_params():
-        model.set_params(max_leaves=READABLE_LEAVES)
+    if options.max_leaves is None and "max_leaves" in parameter_names(model):
+        model = unfitted(model, max_leaves=READABLE_LEAVES)
     return compare(
         one.frame,
         other.frame,

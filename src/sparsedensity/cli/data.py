@@ -21,7 +21,7 @@ from sparsedensity.errors import ModelFileError
 if TYPE_CHECKING:
     import polars as pl
 
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
     from sparsedensity.report.from_file import SavedModel
     from sparsedensity.report.model import Report
 
@@ -56,13 +56,12 @@ def is_model(name: str | Path) -> bool:
         return file.read(64).lstrip()[:1] == b"{"
 
 
-def load_model(path: Path) -> DensityEstimator:
+def load_model(path: Path) -> DensityModel:
     """A saved model, from a file or from standard input (``-``)."""
-    from sparsedensity.estimators import load
+    from sparsedensity.models import load
 
     with model_file(path) as file:
-        model: DensityEstimator = load(file)
-    return model
+        return load(file)
 
 
 @contextmanager
@@ -95,7 +94,7 @@ def _is_bundled(path: Path) -> bool:
     return str(path) in datasets.NAMES
 
 
-def was_interrupted(model: DensityEstimator) -> bool:
+def was_interrupted(model: DensityModel) -> bool:
     """Whether Ctrl-C ended the search: who wants to come to an end does not wait for another search."""
     return model.search_.reason == "interrupted"
 
@@ -103,13 +102,13 @@ def was_interrupted(model: DensityEstimator) -> bool:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal what is going on if it takes longer than a second."""
-    from sparsedensity.estimators.progress import telling
+    from sparsedensity.models.progress import telling
 
     with telling(True, what):
         yield
 
 
-def save_model(model: DensityEstimator, output: Path | None, *, quiet: bool = False) -> None:
+def save_model(model: DensityModel, output: Path | None, *, quiet: bool = False) -> None:
     """Write a model if that was asked for, and say so."""
     if output is not None and str(output) == "-":
         with TemporaryDirectory() as folder:
@@ -216,7 +215,7 @@ def model_as_text(report: Report, width: int | None = None) -> str:
     return "\n\n".join(filter(None, [text.render(report, width=width), "\n".join(important)]))
 
 
-def model_as_json(model: DensityEstimator | SavedModel) -> dict[str, Any]:
+def model_as_json(model: DensityModel | SavedModel) -> dict[str, Any]:
     """A fitted or saved model as plain data."""
     from sparsedensity.report.importance import importance_of
 

@@ -24,8 +24,8 @@ from sparsedensity.cli.tables import Data, at_hand, check_column, check_outputs
 from sparsedensity.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators import DensityEstimator
     from sparsedensity.evaluation import Evaluation, Method
+    from sparsedensity.models import DensityModel
     from sparsedensity.report.standing import Score
 
 PROFILES = ", profiles"
@@ -63,8 +63,8 @@ def command(
     columns, a Chow-Liu tree and one even leaf.
     """
     from sparsedensity.domain import Domain
-    from sparsedensity.estimators.progress import telling
     from sparsedensity.evaluation import CrossValidation, evaluate
+    from sparsedensity.models.progress import telling
     from sparsedensity.report.made import signed
 
     check_outputs(data, keep, csv, svg)
@@ -110,46 +110,56 @@ def _folds(table: Data, column: str | None, folds: int) -> tuple[Data, Any]:
     return table._replace(frame=table.frame.drop(column)), splits
 
 
-def _beside(model: DensityEstimator, grid: dict[str, list[Any]], mlpack: bool, seed: int) -> dict[str, Method]:
+def _beside(model: DensityModel, grid: dict[str, list[Any]], mlpack: bool, seed: int) -> dict[str, Method]:
     """The model that was asked for, and what to put beside it; one of its own title gives way to it.
 
     Whatever searches at random does so from the seed.
     """
-    from sparsedensity.estimators import GreedyTree, Histogram
-    from sparsedensity.evaluation import Method, MlpackTree, reference_methods
+    from sparsedensity.evaluation import Method
+    from sparsedensity.models import GreedyTree, Histogram
+    from sparsedensity.models.forest import ChowLiuTree, IndependentColumns
+    from sparsedensity.models.plain import parameters_of
     from sparsedensity.report.standing import ONE_LEAF
 
-    limit = {name: value for name, value in model.get_params(deep=False).items() if name == "max_leaves"}
+    limit = {name: value for name, value in parameters_of(model).items() if name == "max_leaves"}
     others = {
-        "DET for categories": Method(GreedyTree("ise", **limit)),
-        Histogram.title: Method(Histogram()),
-        **reference_methods(),
-        ONE_LEAF: Method(GreedyTree(max_leaves=1)),
-        **({"mlpack's DET": Method(MlpackTree())} if mlpack else {}),
+        "DET for categories": GreedyTree("ise", **limit),
+        **{kind.title: kind() for kind in (Histogram, IndependentColumns, ChowLiuTree)},
+        ONE_LEAF: GreedyTree(max_leaves=1),
+        **({"mlpack's DET": _mlpack_tree()} if mlpack else {}),
     }
-    asked = {_name(model): Method(model, grid)}
-    methods = asked | _with_other_leaves(model, grid) | others | asked
-    for method in methods.values():
-        if "random_state" in method.estimator.get_params(deep=False):
-            method.estimator.set_params(random_state=seed)
-    return methods
+    asked = {_name(model): Method(_seeded(model, seed), grid)}
+    beside = {name: Method(_seeded(other, seed)) for name, other in others.items()}
+    return asked | _with_other_leaves(_seeded(model, seed), grid) | beside | asked
 
 
-def _name(model: DensityEstimator) -> str:
+def _mlpack_tree() -> DensityModel:
+    from sparsedensity.evaluation import MlpackTree
+
+    return MlpackTree()
+
+
+def _seeded(model: Any, seed: int) -> Any:
+    """The same model; if it searches at random, from a seed."""
+    from sparsedensity.models.plain import parameter_names, unfitted
+
+    return unfitted(model, random_state=seed) if "random_state" in parameter_names(model) else model
+
+
+def _name(model: DensityModel) -> str:
     """What a model is called in the table: profiles tell it from the same model with uniform leaves."""
     return f"{model.title}{PROFILES}" if getattr(model, "leaf", None) == "profile" else model.title
 
 
-def _with_other_leaves(model: DensityEstimator, grid: dict[str, list[Any]]) -> dict[str, Method]:
+def _with_other_leaves(model: DensityModel, grid: dict[str, list[Any]]) -> dict[str, Method]:
     """The same tree with the other kind of leaf, unless there is none or the grid chooses the kind."""
-    from sklearn.base import clone
-
     from sparsedensity.evaluation import Method
+    from sparsedensity.models.plain import parameter_names, unfitted
 
-    if "leaf" not in model.get_params() or "leaf" in grid:
+    if "leaf" not in parameter_names(model) or "leaf" in grid:
         return {}
-    leaf = "uniform" if model.leaf == "profile" else "profile"
-    other = clone(model).set_params(leaf=leaf)
+    leaf = "uniform" if getattr(model, "leaf", None) == "profile" else "profile"
+    other = unfitted(model, leaf=leaf)
     useful = {name: values for name, values in grid.items() if leaf == "profile" or name not in OF_PROFILES}
     return {_name(other): Method(other, useful)}
 
@@ -177,13 +187,15 @@ def _what_profiles_buy(scores: list[Score]) -> str:
     return f"With --leaf profile the model gives new records {times} times the density that it does without."
 
 
-def _grid(options: list[str], model: DensityEstimator) -> dict[str, list[Any]]:
+def _grid(options: list[str], model: DensityModel) -> dict[str, list[Any]]:
     """PARAMETER=value,value,...; values are numbers, true, false, none or words."""
+    from sparsedensity.models.plain import parameter_names
+
     grid: dict[str, list[Any]] = {}
     for option in options:
         name, equals, values = option.partition("=")
         name = name.replace("-", "_")
-        if not equals or name not in model.get_params():
+        if not equals or name not in parameter_names(model):
             raise ParameterError("--grid", option, "PARAMETER=value,value,... with a parameter of the model")
         grid[name] = [_value(value) for value in values.split(",")]
     return grid

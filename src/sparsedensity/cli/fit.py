@@ -16,7 +16,7 @@ from sparsedensity.cli.data import (
     working,
     write_json,
 )
-from sparsedensity.cli.options import DataNames, ReadableOptions, estimators, taking_model_options
+from sparsedensity.cli.options import DataNames, ReadableOptions, models, taking_model_options
 from sparsedensity.cli.report import ReportFolds, write_report
 from sparsedensity.cli.tables import check_outputs
 from sparsedensity.errors import SparseDensityError
@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Fit a density to a table and print it."""
     check_outputs(data, output, report)
-    if near_optimal is not None and not hasattr(estimators()[options.method], "near_optimal"):
+    if near_optimal is not None and not hasattr(models()[options.method], "near_optimal"):
         raise SparseDensityError(f"--near-optimal is not an option of --method {options.method}.")
     model, table = options.fit(data)
     if verbose:

@@ -25,7 +25,7 @@ from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
     from sparsedensity.domain import Domain
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
 
 DATA_HELP = (
     "CSV or Parquet files, folders of them, or patterns in quotes ('logs/*.parquet'): together one table. Or a table "
@@ -47,9 +47,9 @@ DATA, MODEL, PRIOR, SEARCH = "Data", "Model", "Prior", "Search"
 def given(
     help: str, panel: str | None = None, shown: str = "", *, default: Any = None, short: str | None = None
 ) -> Any:
-    """An option of the command line; what is not given is left to the estimator, whose default is shown.
+    """An option of the command line; what is not given is left to the model, whose default is shown.
 
-    The defaults are written here, because an estimator takes a second to import; a test holds them together.
+    The defaults are written here, because a model takes a second to import; a test holds them together.
     """
     return field(default=default, metadata={"help": help, "panel": panel, "shown": shown, "short": short})
 
@@ -59,7 +59,7 @@ class ModelOptions:
     """Every option of a model, named after the parameter it sets."""
 
     limit: ClassVar[int | None] = None
-    """The most leaves or rules unless told otherwise; if there is none, the estimator's own limit holds."""
+    """The most leaves or rules unless told otherwise; if there is none, the model's own limit holds."""
 
     weight: str | None = given("The column with the weight (count) of each row.", DATA)
     drop: list[str] | None = given("Leave a column out. Repeatable.", DATA)
@@ -153,7 +153,7 @@ class ModelOptions:
     n_jobs: int | None = given("Threads; -1 for all cores.", SEARCH, default=-1)
     quiet: bool = given("Print nothing but errors and warnings.", default=False, short="-q")
 
-    def fit(self, names: Sequence[str]) -> tuple[DensityEstimator, Data]:
+    def fit(self, names: Sequence[str]) -> tuple[DensityModel, Data]:
         """Read the data and fit the model that was asked for."""
         table = self.read(names)
         model = self.model(table)
@@ -167,37 +167,39 @@ class ModelOptions:
         """Read the data."""
         return read_data(names, weight=self.weight, drop=self.drop or (), engine=self.engine)
 
-    def model(self, table: Data) -> DensityEstimator:
-        """An estimator from the options that were given; one that it does not take is an error."""
-        model = estimators()[self.method]()
+    def model(self, table: Data) -> DensityModel:
+        """A model from the options that were given; one that it does not take is an error."""
+        kind = models()[self.method]
         given = {name: getattr(self, name) for name in parameters()}
         given |= {"kinds": _kinds(self.kinds or [], table), "bins": _bins(self.bins or []), "progress": not self.quiet}
         given["domain"] = self.shared_domain(given["kinds"], given["bins"])
         given = {name: value for name, value in given.items() if value is not None}
         given |= {name: _limit(flag(name), given[name]) for name in LIMITS if name in given}
-        given |= self._own_limit(model)
-        self._check_taken(model, given)
-        model.set_params(**given)
-        return model
+        given |= self._own_limit(kind)
+        self._check_taken(kind, given)
+        return kind(**given)
 
-    def _check_taken(self, model: DensityEstimator, given: dict[str, Any]) -> None:
+    def _check_taken(self, kind: type[DensityModel], given: dict[str, Any]) -> None:
         """Refuse an option that a model does not take, or that would change nothing."""
+        from sparsedensity.models.plain import parameter_names
         from sparsedensity.report.words import enumerated
 
-        strange = sorted(set(given) - set(model.get_params()))
+        strange = sorted(set(given) - set(parameter_names(kind)))
         if strange:
-            takers = [method for method, other in estimators().items() if strange[0] in other().get_params()]
+            takers = [method for method, other in models().items() if strange[0] in parameter_names(other)]
             raise SparseDensityError(
                 f"{flag(strange[0])} is not an option of --method {self.method}, only of {enumerated(takers)}."
             )
         if given.get("leaf") != "profile" and (idle := [name for name in OF_PROFILES if name in given]):
             raise SparseDensityError(f"{flag(idle[0])} needs --leaf profile: other leaves have no profiles.")
 
-    def _own_limit(self, model: DensityEstimator) -> dict[str, int]:
+    def _own_limit(self, kind: DensityModel | type[DensityModel]) -> dict[str, int]:
         """The limit of these options by the parameter it sets, unless another was given or the model has none."""
+        from sparsedensity.models.plain import parameter_names
+
         if self.limit is None:
             return {}
-        return {name: self.limit for name in LIMITS if name in model.get_params() and getattr(self, name) is None}
+        return {name: self.limit for name in LIMITS if name in parameter_names(kind) and getattr(self, name) is None}
 
     def shared_domain(self, kinds: Any, bins: Any) -> Domain | None:
         """The domain of the files that were named for it, all rows together."""
@@ -217,7 +219,7 @@ class ReadableOptions(ModelOptions):
 
 
 NOT_PARAMETERS = ("method", "weight", "drop", "engine", "quiet")
-"""Options that choose the estimator, read the table, or silence the answer."""
+"""Options that choose the kind of model, read the table, or silence the answer."""
 RENAMED = {"kinds": "kind", "random_state": "seed", "n_jobs": "jobs", "max_leaf": "most-rows-in-leaf"}
 """Parameters whose option has another name."""
 
@@ -232,11 +234,11 @@ def flag(parameter: str) -> str:
     return "--" + RENAMED.get(parameter, parameter).replace("_", "-")
 
 
-def estimators() -> dict[str, type[DensityEstimator]]:
-    """The estimator of each method."""
-    from sparsedensity.estimators import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
+def models() -> dict[str, type[DensityModel]]:
+    """The kind of model of each method."""
+    from sparsedensity.models import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
 
-    trees: dict[str, type[DensityEstimator]] = {"leaf": LeafSparseTree, "branch": BranchSparseTree}
+    trees: dict[str, type[DensityModel]] = {"leaf": LeafSparseTree, "branch": BranchSparseTree}
     return trees | {"list": SparseRuleList, "greedy": GreedyTree, "histogram": Histogram}
 
 

@@ -15,7 +15,7 @@ from sparsedensity.cli.tables import Data, at_hand, check_outputs
 from sparsedensity.errors import ParameterError, SparseDensityError
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
     from sparsedensity.report.path import PathPoint, SparsityPath
 
 EXAMPLES = "Examples: sparsedensity path titanic · sparsedensity path people.csv --pick simplest -o model.json"
@@ -39,9 +39,11 @@ def command(
     options: ModelOptions,
 ) -> None:
     """Show the best model of every size with its log-likelihood per row, fitted and held out."""
+    from sparsedensity.models.searched import SearchedModel
+
     check_outputs(data, output, report, plot)
     model, table = options.fit(data)
-    if model.unit is None:
+    if not isinstance(model, SearchedModel):
         raise SparseDensityError(f"--method {options.method} has no path: it has one size only.")
     if was_interrupted(model):  # half a path says nothing about sizes
         raise KeyboardInterrupt
@@ -72,9 +74,9 @@ def _pick(path: SparsityPath, text: str) -> PathPoint:
     return path.at(int(text))
 
 
-def _write_report(chosen: DensityEstimator, path: SparsityPath, table: Data, output: Path, *, quiet: bool) -> None:
+def _write_report(chosen: DensityModel, path: SparsityPath, table: Data, output: Path, *, quiet: bool) -> None:
     """The report of the picked model with the path it was picked from; no fold is searched again."""
-    from sparsedensity.estimators.evidence import gather
+    from sparsedensity.models.evidence import gather
     from sparsedensity.report import html
 
     seen = gather(chosen, table.frame, table.weights, cv=None, source=table.name)

@@ -12,7 +12,7 @@ from sparsedensity.cli.options import DataNames, ReadableOptions, taking_model_o
 from sparsedensity.cli.tables import Data, at_hand, check_outputs
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
 
 EXAMPLES = (
     "Examples: sparsedensity report titanic -o titanic.html · "
@@ -38,7 +38,7 @@ def command(
     write_report(model, table, output, folds, quiet=options.quiet)
 
 
-def write_report(model: DensityEstimator, table: Data, output: Path, folds: int, *, quiet: bool = False) -> None:
+def write_report(model: DensityModel, table: Data, output: Path, folds: int, *, quiet: bool = False) -> None:
     """Write the report of a model and the table it was fitted to; of a large one it shows some rows."""
     table = at_hand(table, "records, leaf contents and held-out scores are from")
     cv = None if was_interrupted(model) else folds or None

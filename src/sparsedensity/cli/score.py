@@ -30,7 +30,7 @@ from sparsedensity.cli.top import most_unusual
 if TYPE_CHECKING:
     import polars as pl
 
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
     from sparsedensity.report.explanation import Explanation
 
 EXAMPLES = (
@@ -60,7 +60,7 @@ def command(
     check_outputs(data, output, model)
     fitted = load_model(model)
     if jobs is not None:
-        fitted.set_params(n_jobs=jobs)
+        fitted.n_jobs = jobs
     table = read_rows(data, fitted.domain_, engine=engine)
     if top is not None:
         _show_top(fitted, table, top, _Answer(output, json, spreadsheet), data)
@@ -83,7 +83,7 @@ class _Answer(NamedTuple):
     spreadsheet: bool
 
 
-def _show_top(fitted: DensityEstimator, table: Data, top: int, answer: _Answer, data: list[str]) -> None:
+def _show_top(fitted: DensityModel, table: Data, top: int, answer: _Answer, data: list[str]) -> None:
     """The most unusual rows of a table of any size, with reasons."""
     with working(f"reading {table.name}"):
         rows, numbers, total, outside, tied = most_unusual(fitted, table, top)

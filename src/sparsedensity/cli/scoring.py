@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from sparsedensity.density.placed import Placed
-    from sparsedensity.estimators import DensityEstimator
     from sparsedensity.ingest.encode import Encoded, Unknown
+    from sparsedensity.models import DensityModel
 
 
 class Scoring:
     """Scores a table and adds up; what was unknown to the model is said once, at the end."""
 
-    def __init__(self, model: DensityEstimator, table: Data) -> None:
+    def __init__(self, model: DensityModel, table: Data) -> None:
         self.model, self.table = model, table
         self.rows = self.outside = 0
         self.total = 0.0
@@ -54,17 +54,17 @@ class Scoring:
             self._unknown[found.feature.name] = known._replace(rows=known.rows + found.rows)
 
     def _warn(self) -> None:
-        from sparsedensity.estimators.answers import warn_of_unknown
+        from sparsedensity.models.answers import warn_of_unknown
 
         who = "1 row lies" if self.outside == 1 else f"{self.outside:,} rows lie"
         warn_of_unknown(list(self._unknown.values()), who, self.model.unknown == "nearest")
 
 
-def placed_parts(model: DensityEstimator, table: Data) -> Iterator[tuple[pl.DataFrame, Placed, Encoded]]:
+def placed_parts(model: DensityModel, table: Data) -> Iterator[tuple[pl.DataFrame, Placed, Encoded]]:
     """The rows of a table part by part, and where a model puts them."""
-    from sparsedensity.estimators.answers import place
     from sparsedensity.ingest import encode, open_source
     from sparsedensity.ingest.batches import batches_of
+    from sparsedensity.models.answers import place
 
     nearest, strict, used = model.unknown == "nearest", model.unknown == "error", model.density_.used
     empty = True

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from sparsedensity.density.placed import Placed
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
     from sparsedensity.table import Floats
 
 
@@ -27,7 +27,7 @@ class Top(NamedTuple):
     """How many rows are as unusual as the last of these, if they are not all here."""
 
 
-def most_unusual(model: DensityEstimator, table: Data, top: int) -> Top:
+def most_unusual(model: DensityModel, table: Data, top: int) -> Top:
     """Read a table part by part and keep its most unusual rows.
 
     Of a tie the rarest within their leaf are kept, then the first. If leaves are even, the table is read twice: first
@@ -74,11 +74,11 @@ def _still_tied(kept: pl.DataFrame, before: pl.DataFrame, tied: int) -> int:
     return tied if _as_last(kept, before[-1:]) else _as_last(kept, before)
 
 
-def _held(model: DensityEstimator, table: Data) -> Floats | None:
+def _held(model: DensityModel, table: Data) -> Floats | None:
     """How many rows of a table each leaf has by value; ``None`` if that is too much to count."""
     import numpy as np
 
-    from sparsedensity.estimators.evidence import leaf_values
+    from sparsedensity.models.evidence import leaf_values
     from sparsedensity.table import Table
 
     values = None

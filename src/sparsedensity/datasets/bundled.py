@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Dawson (1995), "The unusual episode data revisited": class, sex, age and the number of people.
 TITANIC = (
@@ -44,5 +47,7 @@ def simulated() -> pl.DataFrame:
 
 
 def _repeated(names: tuple[str, ...], counted: tuple[tuple[object, ...], ...]) -> pl.DataFrame:
+    import polars as pl
+
     table = pl.DataFrame(counted, schema=[*names, "count"], orient="row")
     return table.select(pl.col(names).repeat_by("count").explode())

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.errors import ParameterError
-from sparsedensity.problem import check_whole
-from sparsedensity.scalars import is_whole
+from sparsedensity.scalars import check_whole, is_whole
 from sparsedensity.structures import Tree
 from sparsedensity.table import Codes, Floats
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,8 @@ class Truth:
     @property
     def frame(self) -> pl.DataFrame:
         """The rows as a table of values."""
+        import polars as pl
+
         return pl.DataFrame({f.name: _labels(f).gather(self.codes[:, i]) for i, f in enumerate(self.domain)})
 
     def log_density(self, codes: Codes) -> Floats:
@@ -55,5 +59,7 @@ def checked_rng(seed: int, **counts: int) -> np.random.Generator:
 
 def _labels(feature: Feature) -> pl.Series:
     """The values of a feature; whole numbers in the smallest type that holds them."""
+    import polars as pl
+
     labels = pl.Series(feature.values)
     return labels.shrink_dtype() if labels.dtype.is_integer() else labels

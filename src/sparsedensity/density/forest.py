@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import rel_entr
 
 from sparsedensity.domain import Domain
@@ -89,6 +88,8 @@ def mutual_information(table: Table) -> Floats:
 
 def most_informative(information: Floats) -> tuple[int | None, ...]:
     """The parent of every column in the spanning forest of most information; the first column of a part is its root."""
+    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree  # noqa: PLC0415 (heavy)
+
     useful = np.where(information > LEAST_INFORMATION, information, 0.0)
     forest = minimum_spanning_tree(-useful)
     parents: list[int | None] = [None] * len(information)

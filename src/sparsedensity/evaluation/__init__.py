@@ -13,15 +13,30 @@ columns and a Chow-Liu tree; :class:`MlpackTree` is mlpack's DET as a peer. :fun
 DET's at DET's size.
 """
 
-from sparsedensity.estimators.folds import standard_error
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from sparsedensity.evaluation.cross_validation import CrossValidation, evaluate
 from sparsedensity.evaluation.finished import ResultFile
-from sparsedensity.evaluation.methods import Method, Share, reference_methods
-from sparsedensity.evaluation.mlpack_tree import MlpackTree
-from sparsedensity.evaluation.peers import ChowLiuTree, IndependentColumns
+from sparsedensity.evaluation.methods import Method, Share
 from sparsedensity.evaluation.rows import TimedFit, timed_fit
 from sparsedensity.evaluation.scores import Evaluation, FoldScore, Summary
 from sparsedensity.evaluation.side_by_side import SideBySide, against_det, mean_gain
+from sparsedensity.models.folds import standard_error
+
+if TYPE_CHECKING:
+    from sparsedensity.evaluation.mlpack_tree import MlpackTree
+    from sparsedensity.evaluation.peers import ChowLiuTree, IndependentColumns, reference_methods
+
+_ESTIMATORS = {
+    "ChowLiuTree": "peers",
+    "IndependentColumns": "peers",
+    "MlpackTree": "mlpack_tree",
+    "reference_methods": "peers",
+}
+"""Names that need scikit-learn, by the module that has them."""
 
 __all__ = [
     "ChowLiuTree",
@@ -43,3 +58,10 @@ __all__ = [
     "standard_error",
     "timed_fit",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load an estimator when it is first asked for: the command line evaluates plain models."""
+    if name in _ESTIMATORS:
+        return getattr(importlib.import_module(f"{__name__}.{_ESTIMATORS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,18 +16,17 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.estimators.folds import Split, folds_of
-from sparsedensity.evaluation.estimators import parameters_of, size
+from sparsedensity.evaluation.estimators import parameters_of, size, unfitted
 from sparsedensity.evaluation.finished import ResultFile
 from sparsedensity.evaluation.given_splits import digest_of, given_splits
 from sparsedensity.evaluation.methods import Method
 from sparsedensity.evaluation.rows import WeightedRows
 from sparsedensity.evaluation.scores import Evaluation, FoldScore
 from sparsedensity.evaluation.workers import in_any_order
+from sparsedensity.models.folds import Split, folds_of
 from sparsedensity.table import Floats
 
 TIE = 1e-9
@@ -150,14 +149,13 @@ def prepared(name: str, method: Method, domain: Domain) -> Method:
     """The method with the domain of the whole table, and with one thread: folds run side by side instead."""
     if not isinstance(method, Method):
         raise ParameterError(f"methods[{name!r}]", method, "a Method")
-    estimator = clone(method.estimator, safe=False)
-    known = parameters_of(estimator)
+    known = parameters_of(method.estimator)
     strange = sorted(set(method.grid) - set(known))
     if strange:
-        raise ParameterError(f"The grid of {name!r}", strange[0], f"parameters of {type(estimator).__name__}")
+        raise ParameterError(f"The grid of {name!r}", strange[0], f"parameters of {type(method.estimator).__name__}")
     fixed = dict(zip(HANDED_OUT, (domain, 1, False), strict=True))
     handed = {key: value for key, value in fixed.items() if key in known}
-    return Method(estimator.set_params(**handed) if handed else estimator, method.grid)
+    return Method(unfitted(method.estimator, **handed), method.grid)
 
 
 def _kept(results: ResultFile, name: str, fold: int, made_by: str) -> FoldScore | None:

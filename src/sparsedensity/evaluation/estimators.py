@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import inspect
 import math
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
 
 from sparsedensity.errors import DataError
-from sparsedensity.estimators.answers import log_likelihood
+from sparsedensity.models import plain
+from sparsedensity.models.answers import log_likelihood
 from sparsedensity.table import Floats
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """The parameters of an estimator; none if it does not tell them."""
-    return dict(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else {}
+    """The parameters of an estimator or a plain model; none if it does not tell them."""
+    if hasattr(estimator, "get_params"):
+        return dict(estimator.get_params(deep=False))
+    return plain.parameters_of(estimator) if isinstance(estimator, plain.Model) else {}
+
+
+def unfitted(estimator: Any, **changes: Any) -> Any:
+    """A copy of an estimator or a plain model that is not fitted, with some parameters changed."""
+    if hasattr(estimator, "get_params"):
+        from sklearn.base import clone
+
+        copy = clone(estimator, safe=False)
+        return copy.set_params(**changes) if changes else copy
+    return plain.unfitted(estimator, **changes) if isinstance(estimator, plain.Model) else deepcopy(estimator)
 
 
 def fit(model: Any, X: Any, weights: Any) -> None:
     """Fit to weighted rows; if an estimator takes no weights, a row stands as often as its weight says."""
-    if has_fit_parameter(model, "sample_weight"):
+    if "sample_weight" in inspect.signature(model.fit).parameters:
         model.fit(X, sample_weight=weights)
     elif weights is None or np.all(np.asarray(weights) == 1):
         model.fit(X)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.estimators.folds import Split
+from sparsedensity.models.folds import Split
 from sparsedensity.table import Floats
 
 ALLOWED = "a number of folds, a scikit-learn splitter, or pairs of row numbers: what to learn from, what to hold out"

@@ -1,14 +1,13 @@
-"""The methods that are compared: estimators with the parameters to choose from."""
+"""The methods that are compared: estimators, or plain models, with the parameters to choose from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
-from sklearn.model_selection import ParameterGrid
-
-from sparsedensity.evaluation.peers import ChowLiuTree, IndependentColumns
+from sparsedensity.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -25,18 +24,22 @@ class Method:
     estimator: Any
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, values in self.grid.items():
+            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
+                raise ParameterError(f"The grid of {name!r}", values, "a list of values to choose from")
+
     def choices(self, weight: float) -> list[dict[str, Any]]:
         """Every combination of the grid, for a table of so much weight.
 
         >>> Method(None, {"max_leaf": (5, Share(10))}).choices(208)
         [{'max_leaf': 5}, {'max_leaf': 20}]
         """
+        names = sorted(self.grid)
         return [
-            {name: int(weight // value.parts) if isinstance(value, Share) else value for name, value in choice.items()}
-            for choice in ParameterGrid(dict(self.grid))
+            {
+                name: int(weight // value.parts) if isinstance(value, Share) else value
+                for name, value in zip(names, choice, strict=True)
+            }
+            for choice in product(*(self.grid[name] for name in names))
         ]
-
-
-def reference_methods() -> dict[str, Method]:
-    """Densities that are not pictures of a table, as a measure of what a picture costs."""
-    return {kind.title: Method(kind()) for kind in (IndependentColumns, ChowLiuTree)}

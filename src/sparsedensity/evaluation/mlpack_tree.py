@@ -22,8 +22,8 @@ from sparsedensity.errors import DataError, SparseDensityError
 from sparsedensity.estimators import DensityEstimator
 from sparsedensity.extras import need
 from sparsedensity.posterior import LeafSparse
-from sparsedensity.problem import check_whole
 from sparsedensity.region import Region
+from sparsedensity.scalars import check_whole
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Tree
@@ -58,7 +58,7 @@ class MlpackTree(DensityEstimator):
     random_state
         Orders the rows, which decides DET's folds.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`sparsedensity.estimators.DensityEstimator`.
+        As in :class:`sparsedensity.models.DensityModel`.
     """
 
     title: ClassVar[str] = "mlpack's density estimation tree"

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, SearchWarning
@@ -95,8 +94,7 @@ class WeightedRows:
 
     def fit(self, estimator: Any, parameters: Mapping[str, Any], weights: Floats) -> TimedFit:
         """A copy of an estimator with some parameters, fitted to the rows that have weight."""
-        model = clone(estimator, safe=False)
-        return timed_fit(model.set_params(**parameters) if parameters else model, *self.weighing(weights))
+        return timed_fit(estimators.unfitted(estimator, **parameters), *self.weighing(weights))
 
     def score(self, model: Any, weights: Floats) -> float:
         """The log-likelihood of the rows that have weight."""

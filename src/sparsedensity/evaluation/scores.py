@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparsedensity.estimators.folds import standard_error
+from sparsedensity.models.folds import standard_error
 from sparsedensity.report.text import table
 from sparsedensity.table import Floats
 

@@ -17,16 +17,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import SearchWarning
-from sparsedensity.estimators import GreedyTree, LeafSparseTree
-from sparsedensity.estimators.folds import standard_error
 from sparsedensity.evaluation.cross_validation import CrossValidation, prepared
+from sparsedensity.evaluation.estimators import unfitted
 from sparsedensity.evaluation.methods import Method
 from sparsedensity.evaluation.rows import WeightedRows
 from sparsedensity.evaluation.workers import in_any_order
+from sparsedensity.models import GreedyTree, LeafSparseTree
+from sparsedensity.models.folds import standard_error
 from sparsedensity.table import Floats
 
 TIE = 1e-9
@@ -85,7 +85,7 @@ def _side_by_side(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SearchWarning)
         theirs = rows.fit(det.estimator, cv.choose(rows, det, train), train).model
-        limited = Method(clone(ours.estimator).set_params(max_leaves=theirs.n_leaves_), ours.grid)
+        limited = Method(unfitted(ours.estimator, max_leaves=theirs.n_leaves_), ours.grid)
         model = rows.fit(limited.estimator, cv.choose(rows, limited, train), train).model
         target, reached = rows.score(theirs, test), rows.score(model, test)
         weight, (table, weights) = float(test.sum()), rows.weighing(train)

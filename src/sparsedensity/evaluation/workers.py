@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
-
 from sparsedensity.errors import ParameterError
 from sparsedensity.scalars import is_whole
 
@@ -28,11 +26,21 @@ def in_any_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: in
     if not is_whole(jobs) or jobs == 0 or jobs < -1:
         raise ParameterError("jobs", jobs, "a whole number of 1 or more, or -1 for all cores")
     begin, left = time.perf_counter(), list(tasks)
-    while left and (effective_n_jobs(jobs) == 1 or time.perf_counter() - begin < ALONE_SECONDS):
+    while left and (jobs == 1 or time.perf_counter() - begin < ALONE_SECONDS):
         yield work(left.pop())
     if left:
+        yield from _side_by_side(work, left, jobs)
+
+
+def _side_by_side(work: Callable[[Task], Result], tasks: list[Task], jobs: int) -> Iterator[Result]:
+    """The results of tasks by several processes, unless there is one core only."""
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    if effective_n_jobs(jobs) == 1:
+        yield from map(work, reversed(tasks))
+    else:
         run = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        yield from run(delayed(_deaf)(work, task) for task in left)
+        yield from run(delayed(_deaf)(work, task) for task in tasks)
 
 
 def _deaf(work: Callable[[Task], Result], task: Task) -> Result:

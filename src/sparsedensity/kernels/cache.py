@@ -18,6 +18,7 @@ from typing import Any
 import numba
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
 
@@ -102,9 +103,15 @@ class KernelCache(FunctionCache):
     _impl_class = _Files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled form for these arguments, or None: then numba compiles it."""
+        """The compiled form for these arguments, or None: then numba compiles it.
+
+        Code that is compiled needs memory to be managed, and nothing else of numba's: what loads here as a rule, all
+        that it could compile, takes half a second, and is loaded by whatever is compiled.
+        """
         try:
-            return super().load_overload(sig, target_context)
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception:
             # A damaged file, or a class that has moved since. Compiling is always right, and an empty index mends it.
             with contextlib.suppress(OSError):

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from sparsedensity.density.comparison import LeafComparison, SharesTest
 from sparsedensity.report import svg, words
-from sparsedensity.report.html import fill
 from sparsedensity.report.made import made_with, write_picture
 from sparsedensity.report.model import Report
 from sparsedensity.report.picture import Cell, NumberColumn, Picture, Spot, form_of, spots_of
@@ -157,6 +156,8 @@ class Comparison:
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The comparison as one self-contained page; written to a file if a path is given."""
+        from sparsedensity.report.html import fill  # noqa: PLC0415 (heavy)
+
         picture = _picture(self)
         ranked = sorted(self.differences, key=lambda d: -abs(d.difference))
         more = [d for d in ranked if d.difference >= 2][:MOST_NAMED]

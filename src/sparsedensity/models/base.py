@@ -1,61 +1,51 @@
-"""The face of every estimator: ``fit``, and one line for each question that a file of its own answers.
+"""What all models share: ``fit``, and one line for each question that a file of its own answers.
 
-An estimator is its parameters, what it believes (:meth:`DensityEstimator.posterior`) and how it searches
-(:meth:`DensityEstimator.learn`); all else is here.
+A model is its parameters, what it believes (:meth:`DensityModel.posterior`) and how it searches
+(:meth:`DensityModel.learn`); all else is here.
 """
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators import answers, paths
-from sparsedensity.estimators.events import Event, column_of, conditional, event_weights
-from sparsedensity.estimators.evidence import gather
-from sparsedensity.estimators.explaining import explain
-from sparsedensity.estimators.fitting import fit_table
-from sparsedensity.estimators.folds import HeldOut
-from sparsedensity.estimators.parameters import check_word, jobs_of
 from sparsedensity.ingest.decode import Frame
+from sparsedensity.models import answers
+from sparsedensity.models.events import Event, column_of, conditional, event_weights
+from sparsedensity.models.evidence import gather
+from sparsedensity.models.explaining import explain
+from sparsedensity.models.fitting import fit_table
+from sparsedensity.models.folds import HeldOut
+from sparsedensity.models.parameters import check_word, jobs_of
+from sparsedensity.models.plain import Model
 from sparsedensity.posterior import Posterior
 from sparsedensity.posterior.base import exact_intervals
-from sparsedensity.report import graphviz, html, latex, mermaid, plot, svg, text
+from sparsedensity.report import text
 from sparsedensity.report.comparison import Comparison
 from sparsedensity.report.importance import Importance
 from sparsedensity.report.made import write_picture
 from sparsedensity.report.model import Leaf, Report, leaves_of, report_of
-from sparsedensity.report.path import SparsityPath
 from sparsedensity.report.words import counted
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
 from sparsedensity.structures import Structure
 from sparsedensity.table import Floats, Table
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _if_it_has_a_path(method: F) -> F:
-    """A method that estimators of one size only do not have."""
-    return cast("F", available_if(lambda model: model.unit is not None)(method))
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DensityEstimator(DensityMixin, BaseEstimator):
-    """A density over a table of categories, made of a few leaves: what all estimators share.
+class DensityModel(Model):
+    """A density over a table of categories, made of a few leaves: what all models share.
 
     Parameters
     ----------
@@ -175,7 +165,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     @property
     def search_(self) -> Found:
         """How the structure was found."""
-        check_is_fitted(self)
+        self.check_fitted()
         return self.found_
 
     @property
@@ -191,7 +181,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
     @cached_property
     def leaves_(self) -> tuple[Leaf, ...]:
         """Every leaf with its name, conditions, weight, probability, volume, density, interval and, if any, traits."""
-        check_is_fitted(self)
+        self.check_fitted()
         structure, weights = self.structure_, self.density_.weights
         if self.held_out_ is None:
             return leaves_of(self.density_, self.posterior_.intervals(structure, weights))
@@ -225,7 +215,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
         """New rows drawn from the model, in the kind of table it was fitted on."""
-        check_is_fitted(self)
+        self.check_fitted()
         return answers.sample(self, n_samples, random_state)
 
     def probability(self, event: Event) -> float:
@@ -234,7 +224,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         ``{"class": "3rd", "age": ["child"]}`` names values, ``{"fare": (10, 20)}`` an interval of a continuous
         column (of whole numbers both ends count), ``None`` a missing value. Other columns may take any value.
         """
-        check_is_fitted(self)
+        self.check_fitted()
         return self.density_.probability(event_weights(self.domain_, event))
 
     def conditional(self, features: str | Sequence[str], given: Event | None = None) -> dict[Any, float]:
@@ -243,7 +233,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         Keys are values for one column and tuples of values for several, as :meth:`probability` takes them: bins are
         (low, high), whole numbers with both ends included, and missing is None.
         """
-        check_is_fitted(self)
+        self.check_fitted()
         return conditional(self.density_, features, given or {})
 
     def marginal(self, feature: str) -> dict[Any, float]:
@@ -254,7 +244,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         >>> {age: round(share, 3) for age, share in ages.items()}
         {'adult': 0.948, 'child': 0.052}
         """
-        check_is_fitted(self)
+        self.check_fitted()
         column_of(self.domain_, feature)  # one name: several would give tuples
         return conditional(self.density_, feature, {})
 
@@ -274,7 +264,7 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         sex          0.2679            1.31
         class        0.2256            1.25
         """
-        check_is_fitted(self)
+        self.check_fitted()
         return answers.importance(self, X, sample_weight)
 
     def explain(self, X: Any) -> Any:
@@ -283,25 +273,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         With profiles it also lists its values, those that speak most against it first (``factors``). Of a lazy frame as
         in :meth:`apply`, with a text on the leaf, ``explanation``, beside the numbers: no changes, and no factors.
         """
-        check_is_fitted(self)
+        self.check_fitted()
         return explain(self, X)
-
-    @_if_it_has_a_path
-    def sparsity_path(self, X: Any, cv: int | None = 5, sample_weight: Any = None) -> SparsityPath:
-        """The trade-off to choose from: for every number of leaves the best structure found on a table.
-
-        Give the table the model was fitted on. Each size comes with its log posterior, its log-likelihood per row
-        and, with ``cv`` folds, its held-out log-likelihood per row with a standard error; ``cv=None`` leaves that
-        out. The domain is fixed once, so that every fold measures volumes alike. :meth:`cut` takes a point of it.
-        """
-        check_is_fitted(self)
-        return paths.sparsity_path(self, X, cv, sample_weight)
-
-    @_if_it_has_a_path
-    def cut(self, size: int) -> Self:
-        """The fitted model at one point of its path: the best found with so many leaves."""
-        check_is_fitted(self)
-        return paths.cut(self, size)
 
     def compare(self, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
         """Where another table differs from the one the model was fitted to, leaf by leaf.
@@ -314,14 +287,14 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         >>> GreedyTree(honest=0.5).fit(people).compare(crew).p_value < 0.001
         True
         """
-        check_is_fitted(self)
+        self.check_fitted()
         return answers.compare(self, X, sample_weight, source)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as JSON that a person can read; :func:`sparsedensity.load` reads it back."""
-        from sparsedensity.estimators.saving import save
+        from sparsedensity.models.saving import save
 
-        check_is_fitted(self)
+        self.check_fitted()
         save(self, path)
 
     def report(self) -> Report:
@@ -344,6 +317,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
         The file also says, in its metadata, which version made it, when, with which seed and by which command.
         """
+        from sparsedensity.report import svg
+
         report = self.report()
         return write_picture(svg.render(report), path, report.seed)
 
@@ -362,6 +337,8 @@ class DensityEstimator(DensityMixin, BaseEstimator):
         and, cross-validated in ``cv`` folds (``None`` for none), the sparsity path and how the model does against
         two baselines. ``source`` is what the table is called.
         """
+        from sparsedensity.report import html
+
         report = self.report()
         if X is not None:
             report = replace(report, evidence=gather(self, X, sample_weight, cv=cv, source=source))
@@ -369,28 +346,24 @@ class DensityEstimator(DensityMixin, BaseEstimator):
 
     def to_mermaid(self) -> str:
         """The model as Mermaid source, for wikis, issues and slides."""
+        from sparsedensity.report import mermaid
+
         return mermaid.render(self.report())
 
     def to_graphviz(self) -> str:
         """The model as Graphviz source, for ``dot``."""
+        from sparsedensity.report import graphviz
+
         return graphviz.render(self.report())
 
     def to_latex(self) -> str:
         """The model as a LaTeX document: a tree drawn by the package ``forest``, a list as a table."""
+        from sparsedensity.report import latex
+
         return latex.render(self.report())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with matplotlib; returns the axes."""
+        from sparsedensity.report import plot
+
         return plot.render(self.report(), ax)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        return tags
-
-    def _html_repr(self) -> str:
-        """What a notebook shows: the picture of a fitted model, scikit-learn's diagram of one that is not."""
-        if hasattr(self, "density_"):
-            return svg.in_notebook(self.to_svg())
-        diagram: str = super()._html_repr()
-        return diagram

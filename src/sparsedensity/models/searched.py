@@ -1,20 +1,22 @@
-"""Honest estimation: some rows choose the leaves, others give them their weights."""
+"""Models that are chosen by a search: honest estimation, and the best of every size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut, count_rows
-from sparsedensity.estimators.parameters import check_seed, generator
+from sparsedensity.models import paths
+from sparsedensity.models.base import DensityModel
+from sparsedensity.models.folds import HeldOut, count_rows
+from sparsedensity.models.parameters import LARGEST_SEED, check_seed, generator
 from sparsedensity.posterior.base import check_share
+from sparsedensity.report.path import SparsityPath
 from sparsedensity.table import Floats
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HonestEstimator(DensityEstimator):
-    """An estimator that can keep some rows from its search.
+class SearchedModel(DensityModel):
+    """A model that is chosen by a search, from which it can keep some rows.
 
     Leaves are chosen because they fit the rows that were searched, so their shares of these rows look better than they
     are. Rows that had no say in the choice are fair: intervals and tests that use them alone hold.
@@ -29,7 +31,7 @@ class HonestEstimator(DensityEstimator):
     random_state
         The same number divides the rows alike and gives the same model, whatever ``n_jobs`` is.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`DensityEstimator`.
+        As in :class:`DensityModel`.
     """
 
     honest: float | None = None
@@ -48,3 +50,18 @@ class HonestEstimator(DensityEstimator):
             return None
         seed = int(generator(self.random_state).integers(LARGEST_SEED + 1))
         return HeldOut(float(self.honest), seed, weights is None or count_rows(weights))
+
+    def sparsity_path(self, X: Any, cv: int | None = 5, sample_weight: Any = None) -> SparsityPath:
+        """The trade-off to choose from: for every number of leaves the best structure found on a table.
+
+        Give the table the model was fitted on. Each size comes with its log posterior, its log-likelihood per row
+        and, with ``cv`` folds, its held-out log-likelihood per row with a standard error; ``cv=None`` leaves that
+        out. The domain is fixed once, so that every fold measures volumes alike. :meth:`cut` takes a point of it.
+        """
+        self.check_fitted()
+        return paths.sparsity_path(self, X, cv, sample_weight)
+
+    def cut(self, size: int) -> Self:
+        """The fitted model at one point of its path: the best found with so many leaves."""
+        self.check_fitted()
+        return paths.cut(self, size)

@@ -12,18 +12,18 @@ from sparsedensity.density import EQUALLY_DENSE, Density
 from sparsedensity.density.placed import Placed
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators.answers import Rows, read_rows
-from sparsedensity.estimators.explaining import explain_codes
-from sparsedensity.estimators.paths import path_on, score_folds
-from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest import Source, open_source
 from sparsedensity.ingest.lazy import at_home
+from sparsedensity.models.answers import Rows, read_rows
+from sparsedensity.models.explaining import explain_codes
+from sparsedensity.models.paths import path_on, score_folds
+from sparsedensity.models.progress import telling
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence, Record
 from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.base import DensityModel
 
 MOST_RECORDS = 12
 UNUSUAL = 0.9
@@ -32,9 +32,7 @@ MOST_COUNTS = 2_000_000
 """Beyond so many pairs of leaf and value, what each leaf holds is not counted."""
 
 
-def gather(
-    model: DensityEstimator, X: Any, sample_weight: Any = None, *, cv: int | None = 5, source: str = ""
-) -> Evidence:
+def gather(model: DensityModel, X: Any, sample_weight: Any = None, *, cv: int | None = 5, source: str = "") -> Evidence:
     """Everything a report shows beside the model. Without folds (``cv=None``) nothing is fitted again.
 
     Ctrl-C ends the gathering: what is there by then is shown.
@@ -48,7 +46,7 @@ def gather(
     return Evidence(**gathered)
 
 
-def _parts(model: DensityEstimator, X: Any, sample_weight: Any, cv: int | None) -> Iterator[tuple[str, Any]]:
+def _parts(model: DensityModel, X: Any, sample_weight: Any, cv: int | None) -> Iterator[tuple[str, Any]]:
     """What a report shows, by its name in the evidence, the quickest first.
 
     Each fold is searched once: the path and the scores are about the same folds.

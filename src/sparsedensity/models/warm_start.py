@@ -7,13 +7,13 @@ from typing import Any
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError, ParameterError
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.models.base import DensityModel
 from sparsedensity.structures import RuleList, Tree
 
 
 def check_start(source: Any, allowed: str) -> None:
     """Refuse what cannot hold a structure, before any row is read."""
-    if not isinstance(source, str | os.PathLike | DensityEstimator | Tree | RuleList | None):
+    if not isinstance(source, str | os.PathLike | DensityModel | Tree | RuleList | None):
         raise ParameterError("warm_start_from", source, allowed)
 
 
@@ -21,10 +21,10 @@ def start_on(domain: Domain, source: Any, allowed: str) -> Tree | RuleList:
     """The tree or list of a model, of a saved model, or the structure itself; it must have the same domain."""
     model = source
     if isinstance(model, str | os.PathLike):
-        from sparsedensity.estimators.saving import load
+        from sparsedensity.models.saving import load
 
         model = load(model)
-    structure = model.structure_ if isinstance(model, DensityEstimator) else model
+    structure = model.structure_ if isinstance(model, DensityModel) else model
     if not isinstance(structure, Tree | RuleList):
         raise ParameterError("warm_start_from", source, allowed)
     if structure.domain != domain:

@@ -16,18 +16,18 @@ import numpy as np
 
 from sparsedensity.engines.conditions import Columns
 from sparsedensity.errors import ColumnsError, DataError, ParameterError
-from sparsedensity.estimators.scored_parts import with_scored_parts
-from sparsedensity.estimators.scored_queries import with_scored_queries
-from sparsedensity.estimators.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 from sparsedensity.ingest.encode import check_type
 from sparsedensity.ingest.lazy import LazyTable
+from sparsedensity.models.scored_parts import with_scored_parts
+from sparsedensity.models.scored_queries import with_scored_queries
+from sparsedensity.models.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 from sparsedensity.report.explanation import leaf_in_words
 from sparsedensity.report.model import path_of
 from sparsedensity.structures import Cells
 from sparsedensity.table import Floats
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.base import DensityModel
 
 IN_WORDS = {
     "text": "text",
@@ -62,11 +62,11 @@ class Counted(NamedTuple):
 class LazilyPlaced:
     """The rows of a table that is elsewhere, in the leaves of a model."""
 
-    model: DensityEstimator
+    model: DensityModel
     table: LazyTable
 
     @classmethod
-    def of(cls, model: DensityEstimator, table: LazyTable) -> Self:
+    def of(cls, model: DensityModel, table: LazyTable) -> Self:
         """The rows of a table that the model was not fitted to, so that they may have unknown values."""
         if model.unknown == "error":
             raise ParameterError("unknown", "error", "'zero' or 'nearest' for rows that stay where they are")
@@ -151,7 +151,7 @@ class LazilyPlaced:
             raise DataError(f"{weight!r} is zero in every row. Give at least one row a positive weight.")
 
 
-def leaf_texts(model: DensityEstimator) -> list[str]:
+def leaf_texts(model: DensityModel) -> list[str]:
     """What is told of the rows of every leaf and, last, of those outside the domain."""
     density = model.density_
     structure, shares, probabilities = density.structure, density.weights / density.weights.sum(), density.probabilities

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, whole_table
-from sparsedensity.estimators.base import DensityEstimator
+from sparsedensity.models.base import DensityModel
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.search import Found
 from sparsedensity.search.base import Watch
@@ -18,7 +18,7 @@ from sparsedensity.structures import Cells
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Histogram(DensityEstimator):
+class Histogram(DensityModel):
     """Every point of the domain is a bin: the baseline that everyone knows and nobody can read.
 
     ``leaves_`` holds the occupied points and, last, all others together; ``n_leaves_`` counts every point.
@@ -29,7 +29,7 @@ class Histogram(DensityEstimator):
     pseudocount
         Added to every point (alpha).
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`DensityEstimator`.
+        As in :class:`DensityModel`.
 
     Examples
     --------

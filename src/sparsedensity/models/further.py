@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sparsedensity.engines import LeafWeights, MemoryEngine
-from sparsedensity.estimators.answers import adopt, density_of, read_rows
-from sparsedensity.estimators.baselines import independent_columns, per_row
-from sparsedensity.estimators.folds import count_rows, hold_out
-from sparsedensity.estimators.parameters import jobs_of
-from sparsedensity.estimators.paths import counted, divided
-from sparsedensity.estimators.progress import telling
+from sparsedensity.models.answers import adopt, density_of, read_rows
+from sparsedensity.models.baselines import independent_columns, per_row
+from sparsedensity.models.folds import count_rows, hold_out
+from sparsedensity.models.parameters import jobs_of
+from sparsedensity.models.paths import counted, divided
+from sparsedensity.models.progress import telling
 from sparsedensity.search.base import size_of
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.answers import Rows
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.answers import Rows
+    from sparsedensity.models.base import DensityModel
     from sparsedensity.table import Table
 
 FEWEST_ROWS, MOST_ROWS = 100, 20_000
@@ -38,7 +38,7 @@ class Further(NamedTuple):
     """and that of the other one: a whole search would find one at least as probable."""
 
 
-def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> Further | None:
+def look_further(model: DensityModel, X: Any, sample_weight: Any = None) -> Further | None:
     """Look quickly for a model of up to twice the limit; ``None`` if the limit does not bind, or nothing was found."""
     limit = _limit(model)
     if limit is None or not _limit_reached(model):
@@ -54,7 +54,7 @@ def look_further(model: DensityEstimator, X: Any, sample_weight: Any = None) -> 
         return Further(size_of(found.structure), 2 * limit, *scores)
 
 
-def look_at_profiles(model: DensityEstimator, X: Any, sample_weight: Any = None) -> Further | None:
+def look_at_profiles(model: DensityModel, X: Any, sample_weight: Any = None) -> Further | None:
     """Look quickly for a better tree under the same limit whose leaves have profiles.
 
     Both are scored on rows that the profiles did not learn from; the fitted tree did, which is in its favour. ``None``
@@ -76,16 +76,16 @@ def look_at_profiles(model: DensityEstimator, X: Any, sample_weight: Any = None)
         return Further(size_of(profiled.structure_), _limit(model), before, after) if better else None
 
 
-def _limit(model: DensityEstimator) -> int | None:
+def _limit(model: DensityModel) -> int | None:
     return None if model.unit is None else getattr(model, f"max_{model.unit}")
 
 
-def _limit_reached(model: DensityEstimator) -> bool:
+def _limit_reached(model: DensityModel) -> bool:
     limit = _limit(model)
     return limit is not None and size_of(model.structure_) >= limit and model.search_.limit_binds is not False
 
 
-def _apart(model: DensityEstimator, rows: Rows) -> tuple[Table, Table] | None:
+def _apart(model: DensityModel, rows: Rows) -> tuple[Table, Table] | None:
     """Rows to learn from and other rows to score, drawn from all; ``None`` if they are too few to say anything."""
     count = rows.weights.sum() if count_rows(rows.weights) else len(rows.weights)
     if count < FEWEST_ROWS:
@@ -95,9 +95,9 @@ def _apart(model: DensityEstimator, rows: Rows) -> tuple[Table, Table] | None:
     return rows.table(model.domain_, train), rows.table(model.domain_, test)
 
 
-def _grown_with_profiles(model: DensityEstimator, table: Table) -> DensityEstimator:
+def _grown_with_profiles(model: DensityModel, table: Table) -> DensityModel:
     """The same model of other rows, grown greedily, with profiles in its leaves."""
-    profiled: DensityEstimator = copy(model).set_params(leaf="profile", search="greedy")
+    profiled = replace(model, leaf="profile", search="greedy")  # type: ignore[call-arg]
     engine = MemoryEngine(table, jobs_of(model.n_jobs))
     posterior, found = profiled.learn(engine, [])
     adopt(profiled, posterior, found, LeafWeights.on(engine, found.structure, even=posterior.even))

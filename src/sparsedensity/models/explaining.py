@@ -14,27 +14,27 @@ from sparsedensity.density import Density
 from sparsedensity.density.changes import best_changes
 from sparsedensity.density.factors import factors
 from sparsedensity.density.placed import Placed
-from sparsedensity.estimators.answers import encode_rows, open_rows
-from sparsedensity.estimators.pushdown import LazilyPlaced
 from sparsedensity.ingest import Encoded, Source
 from sparsedensity.ingest.encode import UNKNOWN, encode_column
 from sparsedensity.ingest.lazy import lazy_table
+from sparsedensity.models.answers import encode_rows, open_rows
+from sparsedensity.models.pushdown import LazilyPlaced
 from sparsedensity.report import model, words
 from sparsedensity.report.explanation import Change, Explanation, Factor
 from sparsedensity.structures import Cells
 from sparsedensity.table import Codes
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.base import DensityModel
 
 
-def explain(model: DensityEstimator, X: Any) -> Any:
+def explain(model: DensityModel, X: Any) -> Any:
     """An explanation for every row of a table: a list, or new columns if the rows are elsewhere."""
     lazy = lazy_table(X, None)
     return explain_rows(model, X) if lazy is None else LazilyPlaced.of(model, lazy).explanations
 
 
-def explain_rows(model: DensityEstimator, X: Any) -> list[Explanation]:
+def explain_rows(model: DensityModel, X: Any) -> list[Explanation]:
     """An explanation for every row of a table; one outside the domain says which value put it there."""
     density, source = model.density_, open_rows(model, X)
     encoded = encode_rows(model, source)

@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.engines import LeafWeights, MemoryEngine
 from sparsedensity.errors import DataError
-from sparsedensity.estimators.answers import Rows, adopt, density_of, read_rows
-from sparsedensity.estimators.baselines import baselines, per_row, summarised
-from sparsedensity.estimators.folds import folds_of, standard_error
-from sparsedensity.estimators.parameters import jobs_of
-from sparsedensity.estimators.progress import telling
 from sparsedensity.ingest.lazy import at_home
+from sparsedensity.models.answers import Rows, adopt, density_of, read_rows
+from sparsedensity.models.baselines import baselines, per_row, summarised
+from sparsedensity.models.folds import folds_of, standard_error
+from sparsedensity.models.parameters import jobs_of
+from sparsedensity.models.progress import telling
 from sparsedensity.problem import Problem
 from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.report.standing import Score
@@ -27,9 +26,9 @@ from sparsedensity.structures import Structure, Tree, canonical
 from sparsedensity.table import Floats, Table
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.base import DensityModel
 
-E = TypeVar("E", bound="DensityEstimator")
+E = TypeVar("E", bound="DensityModel")
 FOLDS_EFFORT = 1.25
 """What all folds of a cross-validation may take together, in searches of all rows: counted in work, not in seconds."""
 
@@ -38,7 +37,7 @@ FOLDS_EFFORT = 1.25
 class LearnedFold:
     """What a model learned from the rows of one fold, and the rows it did not see."""
 
-    model: DensityEstimator
+    model: DensityModel
     train: Table
     searched: MemoryEngine
     weighing: MemoryEngine
@@ -63,7 +62,7 @@ class LearnedFold:
         return per_row(density_of(self.model, structure, counts), self.test)
 
 
-def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
+def sparsity_path(model: DensityModel, X: Any, cv: int | None, sample_weight: Any) -> SparsityPath:
     """The path of a model on the table it was fitted on."""
     rows = read_rows(model, *at_home(X, sample_weight, "The path is that of"), strict=model.missing != "drop")
     with telling(model.progress, "cross-validating") as say:
@@ -71,7 +70,7 @@ def sparsity_path(model: DensityEstimator, X: Any, cv: int | None, sample_weight
         return replace(path_on(model, rows, by_size), scores=scores)
 
 
-def path_on(model: DensityEstimator, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
+def path_on(model: DensityModel, rows: Rows, folds: Sequence[Mapping[int, float]]) -> SparsityPath:
     """The path of a model on some rows, with what the folds held out by size; the model keeps the rows for a cut."""
     searched, weighing = divided(model, rows, rows.weights)
     path = score_archive(Problem(searched, model.posterior_), archive_of(model, searched))
@@ -109,20 +108,20 @@ def refound(model: E, found: Found) -> E:
     return other
 
 
-def counted(model: DensityEstimator, engine: MemoryEngine, structure: Structure) -> LeafWeights:
+def counted(model: DensityModel, engine: MemoryEngine, structure: Structure) -> LeafWeights:
     """What the leaves of a structure hold, as far as the posterior of a fitted model asks for it."""
     return LeafWeights.on(engine, structure, even=model.posterior_.even)
 
 
 def score_folds(
-    model: DensityEstimator, rows: Rows, cv: int | None, say: Callable[[str], None]
+    model: DensityModel, rows: Rows, cv: int | None, say: Callable[[str], None]
 ) -> tuple[list[dict[int, float]], tuple[Score, ...]]:
     """What every fold held out by size, and how the model and simpler ways score over all of them."""
     folds = [] if cv is None else [(fold.by_size(), fold.scores()) for fold in learn_folds(model, rows, cv, say)]
     return [by_size for by_size, _ in folds], summarised([scores for _, scores in folds])
 
 
-def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str], None]) -> Iterator[LearnedFold]:
+def learn_folds(model: DensityModel, rows: Rows, cv: int, say: Callable[[str], None]) -> Iterator[LearnedFold]:
     """Search each fold once, by the settings of a model and on its domain, and say which it is."""
     for number, (train, test) in enumerate(folds_of(rows.weights, cv), 1):
         say(f"fold {number} of {cv}")
@@ -133,14 +132,14 @@ def learn_folds(model: DensityEstimator, rows: Rows, cv: int, say: Callable[[str
         yield LearnedFold(model, seen, searched, weighing, rows.table(model.domain_, test), found)
 
 
-def divided(model: DensityEstimator, rows: Rows, weights: Floats) -> tuple[MemoryEngine, MemoryEngine]:
+def divided(model: DensityModel, rows: Rows, weights: Floats) -> tuple[MemoryEngine, MemoryEngine]:
     """The rows to search, and those that give leaves their weights: the same ones, unless the model is honest."""
     parts = (weights,) if model.held_out_ is None else model.held_out_.divide(weights)
     engines = [MemoryEngine(rows.table(model.domain_, part), jobs_of(model.n_jobs)) for part in parts]
     return engines[0], engines[-1]
 
 
-def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, Structure]:
+def archive_of(model: DensityModel, engine: MemoryEngine) -> Mapping[int, Structure]:
     """The best structure of every size; searched for once if the fit did not keep it."""
     if model.archive_ is None:
         with whole_or_interrupted():
@@ -148,15 +147,15 @@ def archive_of(model: DensityEstimator, engine: MemoryEngine) -> Mapping[int, St
     return model.archive_
 
 
-def searched_rows(model: DensityEstimator) -> MemoryEngine:
+def searched_rows(model: DensityModel) -> MemoryEngine:
     """The rows that a model was searched on, if it holds them."""
-    check_is_fitted(model)
+    model.check_fitted()
     if model.rows_ is None:
         raise DataError("This model does not hold the rows it was fitted on: call sparsity_path on its table first.")
     return MemoryEngine(model.rows_, jobs_of(model.n_jobs))
 
 
-def weighing_rows(model: DensityEstimator) -> MemoryEngine:
+def weighing_rows(model: DensityModel) -> MemoryEngine:
     """The rows that give leaves their weights, if a model holds them: those that were searched, unless it is honest."""
     searched = searched_rows(model)
     return searched if model.held_ is None else MemoryEngine(model.held_, searched.jobs)

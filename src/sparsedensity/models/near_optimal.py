@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sparsedensity.estimators.paths import refound, weighing_rows
+from sparsedensity.models.paths import refound, weighing_rows
 from sparsedensity.region import Region
 from sparsedensity.report.near_optimal import Agreement, agreement
 from sparsedensity.search.near import Near
 from sparsedensity.structures import Structure, Tree
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.base import DensityModel
 
-E = TypeVar("E", bound="DensityEstimator")
+E = TypeVar("E", bound="DensityModel")
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 from sparsedensity.errors import DataError, ParameterError
+from sparsedensity.models.parameters import LARGEST_SEED
 from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
 
 MOST_UNITS = 50_000_000
 """Weights that count more than this are not taken apart: their rows are held out whole."""
-LARGEST_SEED = 2**32 - 1
 
 
 class Split(NamedTuple):
@@ -67,8 +66,8 @@ def folds_of(weights: Floats, folds: int, seed: int = 0, parameter: str = "cv") 
         none = "None or " if parameter == "cv" else ""
         raise ParameterError(parameter, folds, f"{none}a whole number from 2 to the number of rows, {len(units):,}")
     each = weights / np.bincount(units, minlength=len(weights)).clip(1)
-    shuffled = KFold(int(folds), shuffle=True, random_state=seed).split(units)
-    held = [np.bincount(units[test], minlength=len(weights)) * each for _, test in shuffled]
+    shuffled = np.random.RandomState(int(seed)).permutation(units)
+    held = [np.bincount(test, minlength=len(weights)) * each for test in np.array_split(shuffled, int(folds))]
     return [Split(weights - out, out) for out in held]
 
 

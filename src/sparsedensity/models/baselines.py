@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsedensity.density import Density
 from sparsedensity.density.forest import independent
-from sparsedensity.estimators.folds import standard_error
+from sparsedensity.models.folds import standard_error
 from sparsedensity.posterior import FullHistogram
 from sparsedensity.report.standing import HISTOGRAM, INDEPENDENT, ONE_LEAF, Score
 from sparsedensity.structures import Cells

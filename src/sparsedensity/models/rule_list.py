@@ -9,17 +9,18 @@ from typing import Any, ClassVar, Literal, Self
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, Searched, whole_table
 from sparsedensity.errors import SearchWarning, warn
-from sparsedensity.estimators.honest import HonestEstimator
-from sparsedensity.estimators.near_optimal import NearLists
-from sparsedensity.estimators.parameters import check_word, generator, jobs_of
-from sparsedensity.estimators.paths import searched_rows
-from sparsedensity.estimators.progress import announce_compiling
-from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import list_moves
+from sparsedensity.models.near_optimal import NearLists
+from sparsedensity.models.parameters import check_word, generator, jobs_of
+from sparsedensity.models.paths import searched_rows
+from sparsedensity.models.progress import announce_compiling
+from sparsedensity.models.searched import SearchedModel
+from sparsedensity.models.warm_start import check_start, start_on
 from sparsedensity.posterior import SparseRules, antecedents_by_size
 from sparsedensity.posterior.base import check_positive
-from sparsedensity.problem import Problem, check_limit, check_restarts, check_time, check_whole
+from sparsedensity.problem import Problem, check_limit, check_restarts, check_time
 from sparsedensity.report.words import counted
+from sparsedensity.scalars import check_whole
 from sparsedensity.search import (
     AnnealLists,
     Budget,
@@ -46,7 +47,7 @@ STARTS = "a fitted tree or rule list, the path of a saved one, or None"
 
 
 @dataclass(eq=False, repr=False)
-class SparseRuleList(HonestEstimator):
+class SparseRuleList(SearchedModel):
     """A list of rules: if this then one density, else if that then another, else the last.
 
     Shorter to read than a tree. If a proof takes seconds, the list is the best there is; if not, several Markov chains
@@ -82,9 +83,9 @@ class SparseRuleList(HonestEstimator):
     warm_start_from
         A fitted tree or rule list, or the path of a saved one, from which the first chain starts.
     honest, random_state
-        As in :class:`HonestEstimator`.
+        As in :class:`SearchedModel`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`DensityEstimator`.
+        As in :class:`DensityModel`.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from sparsedensity.estimators.sparse_tree import SparseTree
+from sparsedensity.models.sparse_tree import SparseTree
 from sparsedensity.posterior import BranchSparse
 
 
@@ -23,9 +23,9 @@ class BranchSparseTree(SparseTree):
     restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
     honest, random_state
-        As in :class:`HonestEstimator`.
+        As in :class:`SearchedModel`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`DensityEstimator`.
+        As in :class:`DensityModel`.
 
     Examples
     --------

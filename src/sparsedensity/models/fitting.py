@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from sparsedensity.engines import Engine, LeafWeights, MemoryEngine
 from sparsedensity.errors import DataError, SearchWarning, warn
-from sparsedensity.estimators.answers import adopt, remember_columns
-from sparsedensity.estimators.parameters import generator, jobs_of
-from sparsedensity.estimators.progress import telling, watching
 from sparsedensity.ingest import Reading, Source, check_weights, open_source, read_tables
 from sparsedensity.ingest.decode import Frame, kind_of
 from sparsedensity.ingest.lazy import LazyTable, lazy_table, weights_apart
+from sparsedensity.models.answers import adopt, remember_columns
+from sparsedensity.models.parameters import generator, jobs_of
+from sparsedensity.models.progress import telling, watching
 from sparsedensity.search.interrupts import quitting_on_ctrl_c, stopping_on_ctrl_c
 from sparsedensity.table import Table
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators.base import DensityEstimator
-    from sparsedensity.estimators.folds import HeldOut
+    from sparsedensity.models.base import DensityModel
+    from sparsedensity.models.folds import HeldOut
 
 EARLY_ENDS = ("time limit", "interrupted")
 SMALL_TABLE = 1 << 24
 """Bytes of codes up to which a fitted model holds on to its rows, so that its path can be cut."""
 
 
-def fit_table(model: DensityEstimator, X: Any, sample_weight: Any) -> None:
+def fit_table(model: DensityModel, X: Any, sample_weight: Any) -> None:
     """Learn the density of a table, in memory or elsewhere."""
     lazy = lazy_table(X, sample_weight)
     if lazy is not None:
@@ -36,7 +36,7 @@ def fit_table(model: DensityEstimator, X: Any, sample_weight: Any) -> None:
 
 
 def fit_source(
-    model: DensityEstimator, source: Source, sample_weight: Any, frame: Frame, *, in_order: bool = False
+    model: DensityModel, source: Source, sample_weight: Any, frame: Frame, *, in_order: bool = False
 ) -> None:
     """Learn the density of an open table; `in_order` makes the model independent of the order of its rows."""
     weights = check_weights(sample_weight, source.n_rows)
@@ -48,7 +48,7 @@ def fit_source(
     model.weighted_, model.frame_ = weights is not None, frame
 
 
-def fit_lazy(model: DensityEstimator, lazy: LazyTable) -> None:
+def fit_lazy(model: DensityModel, lazy: LazyTable) -> None:
     """Learn the density of a table that is elsewhere: its rows stay there, unless there are few different ones."""
     rng = generator(getattr(model, "random_state", 0))
     with quitting_on_ctrl_c(), telling(model.progress, "reading") as say:
@@ -62,12 +62,12 @@ def fit_lazy(model: DensityEstimator, lazy: LazyTable) -> None:
     model.weighted_, model.frame_ = lazy.weight is not None, "polars"
 
 
-def reading_of(model: DensityEstimator) -> Reading:
+def reading_of(model: DensityModel) -> Reading:
     """How a model reads tables."""
     return Reading(model.kinds, model.bins, model.domain, model.missing, model.unknown)
 
 
-def _learn(model: DensityEstimator, engines: tuple[Engine, ...], held_out: HeldOut | None) -> None:
+def _learn(model: DensityModel, engines: tuple[Engine, ...], held_out: HeldOut | None) -> None:
     """Search the first engine, and weigh the leaves by the last: they differ if the model is honest."""
     searched, weighing = engines[0], engines[-1]
     with watching(model.progress, "searching") as watch:
@@ -84,7 +84,7 @@ def _learn(model: DensityEstimator, engines: tuple[Engine, ...], held_out: HeldO
     adopt(model, posterior, found, weights)
 
 
-def _engines(model: DensityEstimator, *tables: Table) -> tuple[Engine, ...]:
+def _engines(model: DensityModel, *tables: Table) -> tuple[Engine, ...]:
     return tuple(MemoryEngine(table, jobs_of(model.n_jobs)) for table in tables)
 
 

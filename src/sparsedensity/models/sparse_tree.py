@@ -12,13 +12,13 @@ from typing import Any, Literal, Self
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, whole_table
 from sparsedensity.errors import ParameterError
-from sparsedensity.estimators.honest import HonestEstimator
-from sparsedensity.estimators.near_optimal import NearTrees
-from sparsedensity.estimators.parameters import check_word, generator, jobs_of
-from sparsedensity.estimators.paths import searched_rows
-from sparsedensity.estimators.progress import announce_compiling
-from sparsedensity.estimators.warm_start import check_start, start_on
 from sparsedensity.kernels import anneal_moves
+from sparsedensity.models.near_optimal import NearTrees
+from sparsedensity.models.parameters import check_word, generator, jobs_of
+from sparsedensity.models.paths import searched_rows
+from sparsedensity.models.progress import announce_compiling
+from sparsedensity.models.searched import SearchedModel
+from sparsedensity.models.warm_start import check_start, start_on
 from sparsedensity.posterior import Posterior, TreePosterior, profile_leaf
 from sparsedensity.posterior.profiles import check_profile
 from sparsedensity.problem import AnyProblem, Problem, check_limit, check_restarts, check_time
@@ -49,7 +49,7 @@ STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseTree(HonestEstimator):
+class SparseTree(SearchedModel):
     """The tree that a posterior likes best.
 
     Parameters
@@ -84,9 +84,9 @@ class SparseTree(HonestEstimator):
         A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
         second restart starts from the root.
     honest, random_state
-        As in :class:`HonestEstimator`.
+        As in :class:`SearchedModel`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`DensityEstimator`.
+        As in :class:`DensityModel`.
     """
 
     unit = "leaves"

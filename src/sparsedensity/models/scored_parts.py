@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sparsedensity.density.placed import Placed
-from sparsedensity.estimators.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 from sparsedensity.ingest import encode, open_source
+from sparsedensity.models.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 
 TYPES: dict[str, Any] = {LEAF: pl.Int64, LOG_DENSITY: pl.Float64, UNUSUALNESS: pl.Float64, EXPLANATION: pl.String}
 LARGEST = float(np.finfo(np.float64).max)

@@ -9,22 +9,22 @@ from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import clone
 
 from sparsedensity.density.comparison import LeafComparison, same_shares
 from sparsedensity.engines.samplers import free_name
 from sparsedensity.errors import ColumnsError, DataError, ParameterError
-from sparsedensity.estimators.answers import read_rows
-from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.fitting import fit_source
-from sparsedensity.estimators.folds import count_rows
-from sparsedensity.estimators.leaf_sparse import LeafSparseTree
-from sparsedensity.estimators.parameters import generator
-from sparsedensity.estimators.pushdown import LazilyPlaced
 from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
 from sparsedensity.ingest.lazy import LazyTable, lazy_table, weights_apart
+from sparsedensity.models.answers import read_rows
+from sparsedensity.models.base import DensityModel
+from sparsedensity.models.fitting import fit_source
+from sparsedensity.models.folds import count_rows
+from sparsedensity.models.leaf_sparse import LeafSparseTree
+from sparsedensity.models.parameters import generator
+from sparsedensity.models.plain import unfitted
+from sparsedensity.models.pushdown import LazilyPlaced
 from sparsedensity.report.comparison import FRACTIONAL, Comparison, of_tables
 from sparsedensity.scalars import is_whole
 from sparsedensity.table import Floats
@@ -38,7 +38,7 @@ def compare(
     before: Any,
     after: Any,
     *,
-    model: DensityEstimator | None = None,
+    model: DensityModel | None = None,
     weights_before: Any = None,
     weights_after: Any = None,
     permutations: int | None = None,
@@ -115,7 +115,7 @@ class _TwoTables:
         weights = np.concatenate([np.ones(rows) if side is None else side for side, rows in sides])
         return cls(source, weights if count_rows(weights) else _on_a_grid(weights), first.n_rows)
 
-    def by_leaf(self, model: DensityEstimator) -> list[Floats]:
+    def by_leaf(self, model: DensityModel) -> list[Floats]:
         """The weight of each table in every leaf of a model of both."""
         rows = read_rows(model, self.source, self.weights)
         of_first = rows.numbers < self.n
@@ -126,7 +126,7 @@ class _TwoTables:
 
 
 def _count_elsewhere(
-    model: DensityEstimator, first: LazyTable | None, second: LazyTable | None
+    model: DensityModel, first: LazyTable | None, second: LazyTable | None
 ) -> tuple[Floats, Floats, bool]:
     """Fit a model to two lazy frames together; the weight of each in every leaf, and whether weights count rows."""
     if first is None or second is None or first.frame.implementation != second.frame.implementation:
@@ -155,19 +155,18 @@ def _check_any(name: str, weights: Floats) -> None:
         raise DataError(f"Every row of the {name} table has a missing value. Use missing='category'.")
 
 
-def _unfitted(model: DensityEstimator | None) -> DensityEstimator:
+def _unfitted(model: DensityModel | None) -> DensityModel:
     """A copy of the estimator that chooses the leaves; one that could know which row is whose is refused."""
     if model is None:
         return LeafSparseTree(max_leaves=READABLE_LEAVES)
-    if not isinstance(model, DensityEstimator):
+    if not isinstance(model, DensityModel):
         raise ParameterError("model", model, "an estimator such as LeafSparseTree(max_leaves=12), or None")
     honest, start = (getattr(model, name, None) for name in ("honest", "warm_start_from"))
     if honest is not None:
         raise ParameterError("honest", honest, "None if two tables are compared")
     if start not in (None, "greedy"):
         raise ParameterError("warm_start_from", start, "None or 'greedy' if two tables are compared")
-    copy: DensityEstimator = clone(model)
-    return copy
+    return unfitted(model)
 
 
 def _on_a_grid(weights: Floats) -> Floats:

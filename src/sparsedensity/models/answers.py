@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sparsedensity.density import Density
 from sparsedensity.density.comparison import LeafComparison, same_shares
@@ -15,13 +14,13 @@ from sparsedensity.density.importance import expected_losses, losses_on
 from sparsedensity.density.placed import Placed
 from sparsedensity.engines import LeafWeights
 from sparsedensity.errors import ColumnsError, DataError, ParameterError, in_short, warn
-from sparsedensity.estimators.folds import count_rows
-from sparsedensity.estimators.parameters import generator, jobs_of
-from sparsedensity.estimators.pushdown import Counted, LazilyPlaced
 from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_source
 from sparsedensity.ingest.decode import decode
 from sparsedensity.ingest.encode import Unknown, unknown_value
 from sparsedensity.ingest.lazy import at_home, lazy_table, weights_apart
+from sparsedensity.models.folds import count_rows
+from sparsedensity.models.parameters import generator, jobs_of
+from sparsedensity.models.pushdown import Counted, LazilyPlaced
 from sparsedensity.posterior import Posterior, Profiles, TreePosterior
 from sparsedensity.report import comparison, words
 from sparsedensity.report import importance as columns
@@ -34,7 +33,7 @@ from sparsedensity.table import Codes, Floats, Table
 
 if TYPE_CHECKING:
     from sparsedensity.domain import Domain
-    from sparsedensity.estimators.base import DensityEstimator
+    from sparsedensity.models.base import DensityModel
 
 MOST_SAMPLES = 2**31 - 1
 MOST_LISTED = 5
@@ -68,20 +67,20 @@ class Rows(NamedTuple):
         rows = self if weights is None else self.weighing(weights)
         return Table.of(domain, rows.codes, rows.weights)
 
-    def by_leaf(self, model: DensityEstimator) -> Floats:
+    def by_leaf(self, model: DensityModel) -> Floats:
         """The weight in every leaf of a model."""
         leaves = model.density_.leaf_numbers(self.codes, jobs=jobs_of(model.n_jobs))
         return np.bincount(leaves, self.weights, model.density_.structure.n_leaves).astype(np.float64)
 
 
-def adopt(model: DensityEstimator, posterior: Posterior, found: Found, counts: LeafWeights) -> None:
+def adopt(model: DensityModel, posterior: Posterior, found: Found, counts: LeafWeights) -> None:
     """Make a model what was found, with what was counted in its leaves."""
     model.__dict__.pop("leaves_", None)
     model.domain_, model.posterior_, model.found_ = found.structure.domain, posterior, found
     model.density_ = density_of(model, found.structure, counts)
 
 
-def density_of(model: DensityEstimator, structure: Structure, counts: LeafWeights) -> Density:
+def density_of(model: DensityModel, structure: Structure, counts: LeafWeights) -> Density:
     """The density of a structure with what was counted in its leaves, estimated as a model is told to."""
     weights, posterior = counts.weights, model.posterior_
     if model.density == "empirical":
@@ -96,29 +95,29 @@ def density_of(model: DensityEstimator, structure: Structure, counts: LeafWeight
     return Density(structure, weights, logs, Profiles.of(posterior.leaf, structure, counts.by_value))
 
 
-def place_rows(model: DensityEstimator, X: Any) -> Placed:
+def place_rows(model: DensityModel, X: Any) -> Placed:
     """Where a fitted model puts the rows of a table."""
-    check_is_fitted(model)
+    model.check_fitted()
     return place(model, encode_rows(model, open_rows(model, X)))
 
 
-def place_anywhere(model: DensityEstimator, X: Any) -> Placed | LazilyPlaced:
+def place_anywhere(model: DensityModel, X: Any) -> Placed | LazilyPlaced:
     """Where a fitted model puts the rows of a table, in memory or elsewhere."""
-    check_is_fitted(model)
+    model.check_fitted()
     lazy = lazy_table(X, None)
     return place_rows(model, X) if lazy is None else LazilyPlaced.of(model, lazy)
 
 
-def place(model: DensityEstimator, encoded: Encoded) -> Placed:
+def place(model: DensityModel, encoded: Encoded) -> Placed:
     """Where a model puts encoded rows."""
     leaves = model.density_.leaf_numbers(encoded.codes, jobs=jobs_of(model.n_jobs))
     leaves[encoded.outside] = -1
     return Placed(model.density_, encoded.codes, leaves)
 
 
-def score(model: DensityEstimator, X: Any, sample_weight: Any) -> float:
+def score(model: DensityModel, X: Any, sample_weight: Any) -> float:
     """The log-likelihood of the rows of a table, in memory or elsewhere."""
-    check_is_fitted(model)
+    model.check_fitted()
     lazy = lazy_table(X, sample_weight)
     if lazy is not None:
         return LazilyPlaced.of(model, lazy).log_likelihood()
@@ -133,7 +132,7 @@ def log_likelihood(logs: Floats, sample_weight: Any = None) -> float:
 
 
 def read_rows(
-    model: DensityEstimator, X: Any, sample_weight: Any, *, strict: bool = False, used: NDArray[np.bool_] | None = None
+    model: DensityModel, X: Any, sample_weight: Any, *, strict: bool = False, used: NDArray[np.bool_] | None = None
 ) -> Rows:
     """The rows that count; `strict` refuses one outside the domain in a column in use, which all are by default."""
     source = open_rows(model, X)
@@ -146,7 +145,7 @@ def read_rows(
     return Rows(encoded.codes[numbers], weights[numbers], numbers, outside, encoded.unknown)
 
 
-def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
+def compare(model: DensityModel, X: Any, sample_weight: Any = None, source: str = "") -> Comparison:
     """Where a table differs from the one a model was fitted to. Rows outside the domain are a difference too."""
     density, lazy = model.density_, lazy_table(X, sample_weight)
     counted = _count(model, X, sample_weight) if lazy is None else LazilyPlaced.of(model, lazy).counted()
@@ -154,7 +153,7 @@ def compare(model: DensityEstimator, X: Any, sample_weight: Any = None, source: 
     return comparison.against_model(model.report(), leaves, _outcome(model, counted), source)
 
 
-def _count(model: DensityEstimator, X: Any, sample_weight: Any) -> Counted:
+def _count(model: DensityModel, X: Any, sample_weight: Any) -> Counted:
     """The rows of a table in memory, by the leaves of a model."""
     X, sample_weight = weights_apart(X, sample_weight)
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
@@ -163,7 +162,7 @@ def _count(model: DensityEstimator, X: Any, sample_weight: Any) -> Counted:
     return Counted(rows.by_leaf(model), rows.outside, count_rows(rows.weights))
 
 
-def _outcome(model: DensityEstimator, counted: Counted) -> Outcome:
+def _outcome(model: DensityModel, counted: Counted) -> Outcome:
     """The test against the rows that were kept from the search; all of them lie inside the domain."""
     if model.held_out_ is None:
         return comparison.CHOSEN
@@ -173,7 +172,7 @@ def _outcome(model: DensityEstimator, counted: Counted) -> Outcome:
     return same_shares(model.density_.weights, observed) if observed.any() else comparison.NOTHING_INSIDE
 
 
-def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importance:
+def importance(model: DensityModel, X: Any, sample_weight: Any) -> Importance:
     """How much each column matters, to the records that a model expects or to the rows of a table."""
     if X is None:
         return columns.importance(model.domain_, expected_losses(model.density_))
@@ -183,7 +182,7 @@ def importance(model: DensityEstimator, X: Any, sample_weight: Any) -> Importanc
     return columns.importance(model.domain_, losses_on(model.density_, rows.codes, rows.weights))
 
 
-def sample(model: DensityEstimator, n_samples: int, random_state: Any) -> Any:
+def sample(model: DensityModel, n_samples: int, random_state: Any) -> Any:
     """New rows drawn from a model, in the kind of table it was fitted on."""
     if not is_whole(n_samples) or not 0 <= n_samples <= MOST_SAMPLES:
         raise ParameterError("n_samples", n_samples, f"a whole number from 0 to {MOST_SAMPLES:,}")
@@ -191,7 +190,7 @@ def sample(model: DensityEstimator, n_samples: int, random_state: Any) -> Any:
     return decode(model.domain_, model.density_.draw(int(n_samples), rng), rng, model.frame_)
 
 
-def encode_rows(model: DensityEstimator, source: Source) -> Encoded:
+def encode_rows(model: DensityModel, source: Source) -> Encoded:
     """Codes of rows to be scored, values outside the domain handled as asked."""
     nearest = model.unknown == "nearest"
     strict = model.unknown == "error"
@@ -228,7 +227,7 @@ def _listed(unknown: Sequence[Unknown]) -> str:
     return ", ".join(some) + (f" and {more:,} more columns" if more else "")
 
 
-def open_rows(model: DensityEstimator, X: Any) -> Source:
+def open_rows(model: DensityModel, X: Any) -> Source:
     """The columns of a table that a model knows; those that were left out at the fit may be there or not."""
     source = open_source(X)
     known = source.known_to(model.domain_)
@@ -236,7 +235,7 @@ def open_rows(model: DensityEstimator, X: Any) -> Source:
     return known
 
 
-def remember_columns(model: DensityEstimator, names: Sequence[str], *, named: bool) -> None:
+def remember_columns(model: DensityModel, names: Sequence[str], *, named: bool) -> None:
     """Note how many columns there are, and their names if they have any."""
     model.n_features_in_ = len(names)
     model.__dict__.pop("feature_names_in_", None)
@@ -244,7 +243,7 @@ def remember_columns(model: DensityEstimator, names: Sequence[str], *, named: bo
         model.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_columns(model: DensityEstimator, source: Source, width: int) -> None:
+def check_columns(model: DensityModel, source: Source, width: int) -> None:
     """Refuse a table of so many columns if those that it knows are not those of the fit, in scikit-learn's words."""
     fitted, name = hasattr(model, "feature_names_in_"), type(model).__name__
     if source.named and fitted:

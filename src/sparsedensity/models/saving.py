@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,17 @@ import numpy as np
 from sparsedensity.domain import Domain
 from sparsedensity.engines import LeafWeights
 from sparsedensity.errors import DataError, ModelFileError, SparseDensityError
-from sparsedensity.estimators.answers import adopt
-from sparsedensity.estimators.base import DensityEstimator
-from sparsedensity.estimators.branch_sparse import BranchSparseTree
-from sparsedensity.estimators.folds import LARGEST_SEED, HeldOut
-from sparsedensity.estimators.greedy import GreedyTree
-from sparsedensity.estimators.histogram import Histogram
-from sparsedensity.estimators.leaf_sparse import LeafSparseTree
-from sparsedensity.estimators.rule_list import SparseRuleList
 from sparsedensity.ingest.decode import FRAMES
+from sparsedensity.models.answers import adopt
+from sparsedensity.models.base import DensityModel
+from sparsedensity.models.branch_sparse import BranchSparseTree
+from sparsedensity.models.folds import HeldOut
+from sparsedensity.models.greedy import GreedyTree
+from sparsedensity.models.histogram import Histogram
+from sparsedensity.models.leaf_sparse import LeafSparseTree
+from sparsedensity.models.parameters import LARGEST_SEED
+from sparsedensity.models.plain import parameters_of
+from sparsedensity.models.rule_list import SparseRuleList
 from sparsedensity.posterior import Posterior, TreePosterior
 from sparsedensity.posterior.base import check_share
 from sparsedensity.posterior.profiles import background_of
@@ -31,13 +34,13 @@ from sparsedensity.structures import RuleList, Structure, Tree, by_value, files
 from sparsedensity.table import Floats
 from sparsedensity.version import __version__
 
-ESTIMATORS: dict[str, type[DensityEstimator]] = {
+MODELS: dict[str, type[DensityModel]] = {
     kind.__name__: kind for kind in (LeafSparseTree, BranchSparseTree, SparseRuleList, GreedyTree, Histogram)
 }
 SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit_binds", "upper_bound", "proven")
 
 
-def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
+def save(model: DensityModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
     search = model.search_
     known = [name for name in files.IF_KNOWN if math.isfinite(getattr(search, name) or math.nan)]
@@ -47,7 +50,7 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
             "library": __version__,
             "model": type(model).__name__,
             "title": model.report().title,
-            "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+            "parameters": {name: _plain(value) for name, value in parameters_of(model).items()},
             **_honest_to_json(model),
             "search": {name: _plain(getattr(search, name)) for name in (*SEARCH_FIELDS, *known)},
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
@@ -66,21 +69,13 @@ def save(model: DensityEstimator, path: str | os.PathLike[str]) -> None:
     )
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that was saved with ``save``.
-
-    >>> import tempfile, os
-    >>> from sparsedensity import GreedyTree, datasets, load
-    >>> file = os.path.join(tempfile.mkdtemp(), "titanic.json")
-    >>> GreedyTree().fit(datasets.load("titanic")).save(file)
-    >>> load(file).n_leaves_
-    9
-    """
+def load(path: str | os.PathLike[str], kinds: Mapping[str, type[DensityModel]] = MODELS) -> DensityModel:
+    """Read a model that was saved with ``save``, as one of some kinds, by the name in the file."""
     document = files.read_document(path)
-    kind = ESTIMATORS.get(str(document.get("model")))
+    kind = kinds.get(str(document.get("model")))
     if kind is None:
         raise ModelFileError(
-            Path(path), f"holds a model of the unknown kind {document.get('model')!r}. Known: {', '.join(ESTIMATORS)}."
+            Path(path), f"holds a model of the unknown kind {document.get('model')!r}. Known: {', '.join(kinds)}."
         )
     try:
         return _rebuild(kind, document)
@@ -92,7 +87,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(Path(path), f"is damaged: it is not structured like a model ({error}).") from error
 
 
-def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityEstimator:
+def _rebuild(kind: type[DensityModel], document: dict[str, Any]) -> DensityModel:
     domain = replace(files.domain_from_json(document["domain"]), left_out=tuple(document.get("left_out", ())))
     structure = files.structure_from_json(document["structure"], domain)
     parameters = document["parameters"]
@@ -121,7 +116,7 @@ def _rebuild(kind: type[DensityEstimator], document: dict[str, Any]) -> DensityE
     return model
 
 
-def _leaves_to_json(model: DensityEstimator) -> list[dict[str, Any]]:
+def _leaves_to_json(model: DensityModel) -> list[dict[str, Any]]:
     """The leaves; with profiles, the weight at every value in each."""
     leaves, profiles = [leaf.as_dict() for leaf in model.leaves_], model.density_.profiles
     if profiles is None:
@@ -139,7 +134,7 @@ def _counts_from_json(leaves: list[dict[str, Any]], structure: Structure, poster
     return LeafWeights(weights, None if posterior.even else by_value.leaf_values_from_json(leaves, structure))
 
 
-def _background_to_json(model: DensityEstimator) -> dict[str, Any]:
+def _background_to_json(model: DensityModel) -> dict[str, Any]:
     """What the profiles of an honest model were searched against: its leaves hold other rows."""
     if model.held_out_ is None or model.density_.profiles is None:
         return {}
@@ -157,7 +152,7 @@ def _background_from_json(document: dict[str, Any], domain: Domain, counted: Flo
     return shares
 
 
-def _columns(model: DensityEstimator) -> list[str]:
+def _columns(model: DensityModel) -> list[str]:
     """The columns of the fit, those that were left out among them."""
     names = getattr(model, "feature_names_in_", None)
     return [f"x{i}" for i in range(model.n_features_in_)] if names is None else names.tolist()
@@ -169,7 +164,7 @@ def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
     return Found(structure=structure, **known, **{name: checked[name] for name in SEARCH_FIELDS})
 
 
-def _honest_to_json(model: DensityEstimator) -> dict[str, Any]:
+def _honest_to_json(model: DensityModel) -> dict[str, Any]:
     """What an honest model says of its rows: how they were divided, and the weight of those that were searched."""
     return {} if model.held_out_ is None else {"honest": asdict(model.held_out_)}
 
@@ -189,7 +184,7 @@ def _plain(value: Any) -> Any:
     match value:
         case Domain():
             plain: Any = "declared"
-        case DensityEstimator() | Tree() | RuleList() | np.random.Generator() | np.random.RandomState():
+        case DensityModel() | Tree() | RuleList() | np.random.Generator() | np.random.RandomState():
             plain = None
         case os.PathLike():
             plain = os.fspath(value)

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine
-from sparsedensity.estimators.honest import HonestEstimator
-from sparsedensity.estimators.parameters import check_word
+from sparsedensity.models.parameters import check_word
+from sparsedensity.models.searched import SearchedModel
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem, check_amount, check_time
 from sparsedensity.search import Budget, Found, Greedy, run
@@ -16,7 +16,7 @@ from sparsedensity.search.base import Watch
 
 
 @dataclass(eq=False, repr=False)
-class GreedyTree(HonestEstimator):
+class GreedyTree(SearchedModel):
     """A density tree grown top-down, best split first, then pruned.
 
     The baseline: fast, and usually good. The leaf-sparse and branch-sparse trees search for the best tree instead.
@@ -37,9 +37,9 @@ class GreedyTree(HonestEstimator):
     time_limit
         Seconds after which the search stops with the best tree so far.
     honest, random_state
-        As in :class:`HonestEstimator`.
+        As in :class:`SearchedModel`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
-        As in :class:`DensityEstimator`.
+        As in :class:`DensityModel`.
 
     Examples
     --------

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from sparsedensity.errors import ParameterError
 from sparsedensity.scalars import MOST, is_one_of, is_whole
+
+LARGEST_SEED = 2**32 - 1
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> None:
@@ -39,10 +41,15 @@ def generator(random_state: Any) -> np.random.Generator:
         return random_state
     if random_state is None:
         return np.random.default_rng()
-    try:
-        state = check_random_state(random_state)
-    except Exception:  # scikit-learn names the value, whose text may fail in any way
-        raise ParameterError(
-            "random_state", random_state, "a whole number from 0 to 4,294,967,295, a NumPy generator or None"
-        ) from None
-    return np.random.default_rng(state.randint(0, 2**31 - 1, size=4))
+    return np.random.default_rng(_random_state(random_state).randint(0, 2**31 - 1, size=4))
+
+
+def _random_state(random_state: Any) -> Any:
+    """NumPy's older generator, itself, from its seed, or the one that NumPy shares."""
+    if isinstance(random_state, np.random.RandomState) or random_state is np.random:
+        return random_state
+    if isinstance(random_state, Integral) and 0 <= int(random_state) <= LARGEST_SEED:
+        return np.random.RandomState(int(random_state))
+    raise ParameterError(
+        "random_state", random_state, f"a whole number from 0 to {LARGEST_SEED:,}, a NumPy generator or None"
+    )
