@@ -55,6 +55,12 @@ class _Part(JITCodeLibrary):
     def finalize(self) -> None:
         self._finalized = True
 
+    def _get_module_for_linking(self) -> Any:
+        """For callers that are no kernels of ours: the function with all that it calls."""
+        module = JITCodeLibrary(self._codegen, self.name)._final_module
+        _link(module, [self], "linkonce_odr")
+        return module
+
 
 class _Whole(JITCodeLibrary):
     """A kernel and all that it calls."""
@@ -65,14 +71,8 @@ class _Whole(JITCodeLibrary):
     def finalize(self) -> None:
         module = self._final_module
         module.data_layout = self._codegen._data_layout
-        own = {function.name for function in module.functions}
-        for library in _with_callees(self._linking_libraries):
+        for library in _link(module, self._linking_libraries, "internal"):
             self._reload_init.update(library._reload_init)
-            is_part = isinstance(library, _Part)
-            module.link_in(library._final_module if is_part else library._get_module_for_linking(), preserve=True)
-        for function in module.functions:
-            if function.name not in own and not function.is_declaration:
-                function.linkage = "internal"  # or LLVM would keep a copy for callers that there are not
         passes, builder = self._codegen._module_pass_manager(opt=LEVEL)
         passes.run(module, builder)
         module.verify()
@@ -80,6 +80,19 @@ class _Whole(JITCodeLibrary):
         for place in module.global_variables:
             if place.name.startswith(ENVIRONMENT) and (environment := lookup_environment(place.name)) is not None:
                 self._codegen.set_env(place.name, environment)  # type: ignore[attr-defined]
+
+
+def _link(module: Any, libraries: Iterable[Any], linkage: str) -> Iterable[Any]:
+    """Add some libraries with all that they call to a module: which."""
+    own = {function.name for function in module.functions if not function.is_declaration}
+    linked = _with_callees(libraries)
+    for library in linked:
+        is_part = isinstance(library, _Part)
+        module.link_in(library._final_module if is_part else library._get_module_for_linking(), preserve=True)
+    for function in module.functions:
+        if function.name not in own and not function.is_declaration:
+            function.linkage = linkage  # or LLVM would keep a copy of each for callers that there are not
+    return linked
 
 
 def _with_callees(libraries: Iterable[Any]) -> dict[Any, None]:
