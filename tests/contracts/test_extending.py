@@ -75,7 +75,7 @@ class FewConditions(NamedTuple):
 
 @leaf_model(FewConditions)
 def few_conditions_term(model, counts, allowed, space):
-    total = 0.0
+    total, (price, smoothing) = 0.0, model
     for f in range(space.features.size):
         weight, whole, conditions = 0.0, 0.0, 0.0
         for value in range(space.features[f].start, space.features[f].stop):
@@ -84,9 +84,9 @@ def few_conditions_term(model, counts, allowed, space):
             conditions = max(conditions, 0.0 if allowed[value] > 0 else 1.0)
         for value in range(space.features[f].start, space.features[f].stop):
             if counts[value] > 0:
-                share = (counts[value] + model.smoothing) / (weight + whole * model.smoothing)
+                share = (counts[value] + smoothing) / (weight + whole * smoothing)
                 total += counts[value] * (math.log(share) - math.log(space.values[value].measure))
-        total -= model.price * conditions
+        total -= price * conditions
     return total
 
 

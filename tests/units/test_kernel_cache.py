@@ -51,7 +51,7 @@ class Toy:
         self.said = ""
         self.kernels.mkdir(parents=True)
         (self.root / "sparsedensity" / "__init__.py").touch()
-        for name in ("__init__.py", "cache.py", "compiling.py"):
+        for name in ("__init__.py", "cache.py", "compiling.py", "held.py", "linking.py"):
             shutil.copy(OURS / name, self.kernels)
         shutil.copy(OURS.parent / "errors.py", self.kernels.parent)
         (self.kernels / "caller.py").write_text(CALLER)

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show
+from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show, warm_up
 from sparsedensity.cli.data import note
 from sparsedensity.cli.options import flag, parameters
 from sparsedensity.errors import SparseDensityError, shortened, without_secrets
@@ -28,8 +28,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-MODULES = (fit, show, path, report, score, explain, compare, sample, evaluate, datasets)
-VERBS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+MODULES = (fit, show, path, report, score, explain, compare, sample, evaluate, datasets, warm_up)
+VERBS = {module.__name__.rpartition(".")[2].replace("_", "-"): module for module in MODULES}
 PARAMETER = re.compile(r"\b(kinds|bins|missing|unknown)=(?:\{'([^']+)': )?'([^']+)'\}?")
 """A parameter of an estimator as our sentences write it, with a word or with a word for one column."""
 PYTHON = (

@@ -6,6 +6,7 @@ compiled code of the package is in this folder, because the cache goes by the so
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -15,19 +16,19 @@ from numba.extending import overload
 
 from sparsedensity.kernels.cache import KernelCache, cache_folder
 from sparsedensity.kernels.compiling import before_compiling, is_compiling
+from sparsedensity.kernels.held import held, whole
+from sparsedensity.kernels.linking import KernelCompiler, LoopCompiler, PartCompiler
 
 __all__ = [
-    "bare", "before_compiling", "by_type", "cache_folder", "inner", "is_compiled", "is_compiling", "kernel", "part",
-    "record",
+    "bare", "before_compiling", "by_type", "cache_folder", "held", "inner", "is_compiled", "is_compiling",
+    "kernel", "part", "record", "whole",
 ]  # fmt: skip
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
 """For what only other kernels call: compiled with its caller, with neither a cache nor a wrapper of its own."""
-
-
-BARE: dict[str, Any] = {**INNER, "_nrt": False}
+BARE: dict[str, Any] = {**INNER, "_nrt": False, "pipeline_class": LoopCompiler}
 """For what allocates nothing: counting the references to arrays would take half of the time of short loops."""
 
 
@@ -43,24 +44,35 @@ NONE, ONE, TWO = np.int64(0), np.int64(1), np.int64(2)
 
 def by_type(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let what follows choose, by the types of the arguments, what a function does in other kernels."""
-    chooser: Callable[..., Any] = overload(function, jit_options=BARE, inline="always")  # type: ignore[arg-type]
+    chooser: Callable[..., Any] = overload(function, jit_options=BARE)  # type: ignore[arg-type]
     return chooser
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a loop that is called from Python, and keep the result on disk.
+    """Compile a loop that is called from Python, and keep the result on disk; it gets named tuples by their place.
 
     Functions of other packages are compiled anew in each process: nothing here knows when their sources change.
     """
-    compiled = njit(**OPTIONS)(function)
+    compiled = njit(pipeline_class=KernelCompiler, **OPTIONS)(_entry(function))
     if function.__module__.startswith(f"{__name__}.") and cache_folder() is not None:
         compiled._cache = KernelCache(function)
     return compiled
 
 
+def _entry(function: Callable[..., Any]) -> Any:
+    """What Python calls: a function that holds the named tuples among its arguments and calls the loop itself."""
+    names = list(inspect.signature(function).parameters)
+    text = f"def {function.__name__}({', '.join(names)}): return loop({', '.join(f'held({name})' for name in names)})"
+    scope = {"loop": inner(function), "held": held, "__name__": function.__module__}
+    exec(text, scope)  # noqa: S102 - a function with the same arguments, by the same names
+    entry = scope[function.__name__]
+    entry.__doc__ = function.__doc__
+    return entry
+
+
 def inner(function: Callable[..., Any]) -> Any:
-    """Compile a loop that only other kernels call."""
-    return njit(**INNER)(function)
+    """Compile a function that only other kernels call."""
+    return njit(pipeline_class=PartCompiler, **INNER)(function)
 
 
 def bare(function: Callable[..., Any]) -> Any:
@@ -68,9 +80,8 @@ def bare(function: Callable[..., Any]) -> Any:
     return njit(**BARE)(function)
 
 
-def part(function: Callable[..., Any]) -> Any:
-    """Compile a part of a bare loop, cut out to be read, as if it stood there: faster than to compile a call."""
-    return njit(inline="always", **BARE)(function)
+part = bare
+"""A part of a bare loop, cut out to be read."""
 
 
 def is_compiled(function: Any) -> bool:

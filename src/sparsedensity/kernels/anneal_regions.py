@@ -6,8 +6,9 @@ Keys have 62 random bits, so two of m regions share one with a probability below
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
-from sparsedensity.kernels import TWO, bare, kernel, part, record
+from sparsedensity.kernels import TWO, bare, by_type, held, kernel, part, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
@@ -71,13 +72,20 @@ def counted(s, region):
     )
 
 
-@bare
 def listed_rows(s, parts, region):
     """The rows of a counted region; without room for parts (the leaf model is even) nobody asks for them."""
-    if parts is None:
+
+
+@by_type(listed_rows)
+def _listed_rows(s, parts, region):
+    def even(s, parts, region):
         return None
-    begin = s.regions[region].begin
-    return Rows(s.codes, s.weights, s.rows[begin : begin + s.regions[region].length])
+
+    def listed(s, parts, region):
+        begin = s.regions[region].begin
+        return Rows(s.codes, s.weights, s.rows[begin : begin + s.regions[region].length])
+
+    return even if isinstance(parts, types.NoneType) else listed
 
 
 @bare
@@ -96,7 +104,7 @@ def group(s, region, f):
     Also the number of groups; their weights, shares and keys are left on the desk. NOTHING when there is one group
     only, or when the groups of an ordered feature are not runs.
     """
-    view = counted(s, region)
+    view = held(counted(s, region))
     b = name_groups(s.space, s.desk, view, f, s.regions[region].key)
     if b < 2:
         return NOTHING, b
@@ -112,7 +120,7 @@ def divide_best(s, region, f, least, most, shake, rng):
     if shake > 0.0:
         noise = shake * (1.0 + abs(s.counts[s.regions[region].slot, s.allowed.shape[1] + f]))
     wish = Wish(least, most, shake, noise, 0.0)
-    gain = best_division(s.belief, s.space, s.desk, counted(s, region), f, wish, rng)
+    gain = best_division(s.belief, s.space, s.desk, held(counted(s, region)), f, wish, rng)
     book(s, s.desk.parts)
     return gain
 

@@ -61,7 +61,7 @@ def split(s, t, node, f):
     own.feature, own.children, own.leafy, own.gain = f, b, b, gain
     if own.parent >= 0:
         t.nodes[own.parent].leafy -= 1
-    below = -1
+    below = -ONE
     for name in range(b - 1, -1, -1):
         below = add_leaf(s, t, node, f, name, old, below)
     own.first = below

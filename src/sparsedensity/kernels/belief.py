@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, by_type, inner, kernel, record
+from sparsedensity.kernels import bare, by_type, inner, kernel, record, whole
 
 FEATURE = record("start stop ordered missing")
 """A feature: the places of its values among all values, whether they have an order, the place of missing (or -1)."""
@@ -63,6 +63,7 @@ FAR_UP = 9.0
 """From here on Stirling's series is exact enough."""
 NOTHING = -1.0e300
 """The gain of a division that cannot be made."""
+PACKAGE = __name__.partition(".")[0] + "."
 EVEN = (Uniform, SquaredError)
 """The leaf models that need only the weight and the share of the volume of a child."""
 TERMS: dict[type, Callable[..., Any]] = {}
@@ -193,7 +194,10 @@ def _term(leaf, counts, allowed, space):
     def call(leaf, counts, allowed, space):
         return compiled(leaf, counts, allowed, space)
 
-    return call
+    def call_with_tuples(leaf, counts, allowed, space):
+        return compiled(whole(leaf), counts, allowed, whole(space))
+
+    return call if compiled.py_func.__module__.startswith(PACKAGE) else call_with_tuples
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Whether a kernel is being compiled at this moment, which can take half a minute."""
+"""Whether a kernel is being compiled at this moment, which can take twenty seconds."""
 
 from __future__ import annotations
 

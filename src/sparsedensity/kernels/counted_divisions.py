@@ -75,7 +75,7 @@ def separated_in_two(task, m, noise, rng):
     if ordered or m <= FEW_ATOMS or first <= 0.5 * NOTHING:
         return first
     first += exchange(task, m, TWO)
-    which = best_alone(cells, m, -1)
+    which = best_alone(cells, m, -ONE)
     which = best_alone(cells, m, cells[which].group)
     for atom in range(m):
         cells[atom].kept, cells[atom].group = cells[atom].group, 1 if atom == which else 0

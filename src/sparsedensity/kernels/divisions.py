@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, by_type, kernel, part, record
+from sparsedensity.kernels import bare, by_type, held, kernel, part, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import divided_gain, grown_division
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Dividing
@@ -130,7 +130,7 @@ def _split_gain(belief, space, desk, region, f, b):
         return gain
 
     def counted(belief, space, desk, region, f, b):
-        return divided_gain(Dividing(belief, space, desk, region, f, 0.0), b)
+        return divided_gain(held(Dividing(belief, space, desk, region, f, 0.0)), b)
 
     return even if model_of(belief) in EVEN else counted
 
@@ -145,7 +145,7 @@ def _best_division(belief, space, desk, region, f, wish, rng):
         return best_runs(belief, space, desk, region, f, wish, rng)
 
     def counted(belief, space, desk, region, f, wish, rng):
-        task = Dividing(belief, space, desk, region, f, wish.least_weight)
+        task = held(Dividing(belief, space, desk, region, f, wish.least_weight))
         return grown_division(task, (wish.least, min(wish.most, MOST_GROUPS), wish.noise), rng)
 
     return even if model_of(belief) in EVEN else counted
@@ -330,7 +330,7 @@ def _divide_each(belief, space, desk, region, f, rng, found):
                 keep_labels(space, desk, region, (f, b, gain), found)
 
     def counted(belief, space, desk, region, f, rng, found):
-        task = Dividing(belief, space, desk, region, f, 0.0)
+        task = held(Dividing(belief, space, desk, region, f, 0.0))
         gain = grown_division(task, (2, min(belief.most_branches, MOST_GROUPS), 0.0), rng)
         if gain > 0.5 * NOTHING:
             b = name_groups(space, desk, region, f, 0)

@@ -1,11 +1,11 @@
 """Where does a row end? Trees and rule lists walked by encoded rows."""
 
-from sparsedensity.kernels import kernel
+from sparsedensity.kernels import bare, kernel
 
 LEAF = -1
 
 
-@kernel
+@bare
 def leaf_of(row, feature, offset, child):
     """Walk one encoded row from the root to its leaf."""
     node = 0
@@ -21,7 +21,7 @@ def route_tree(codes, feature, offset, child, number, out):
         out[row] = number[leaf_of(codes[row], feature, offset, child)]
 
 
-@kernel
+@bare
 def obeys(row, feature, low, high, begin, end):
     """Whether one encoded row satisfies the conditions begin..end."""
     for condition in range(begin, end):

@@ -102,7 +102,7 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
         regions=np.zeros(held, regions.REGION),
         allowed=np.zeros((held, values), np.uint8),
         counts=np.zeros((slots, values + columns)),
-        rows=np.zeros(lists, np.int32),
+        rows=np.zeros(lists, np.uint32),
         table=np.zeros(1 << math.ceil(math.log2(2 * held + 2)), np.int32),
         used=np.zeros(1, regions.USED),
         desk=make_desk(values, max(table.domain.sizes), even),

@@ -1,0 +1,195 @@
+"""How kernels are compiled: what only other kernels call is linked, and LLVM runs once for a kernel and all it calls.
+
+Left alone, numba optimises every function together with all that it calls and makes machine code of it, although only
+its callers will ever run it, and they do the same again. That, and passes for what no kernel of ours contains, took
+most of the time. What is left out here changes no result: the same code reaches LLVM, at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llvmlite import ir
+from numba import _dynfunc  # type: ignore[attr-defined]
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, _LowerResult
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.environment import lookup_environment
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    TranslateByteCode,
+)
+
+ENVIRONMENT = "_ZN08NumbaEnv"
+"""How numba begins the names of the places where functions look for their Python objects."""
+LEVEL = 2
+"""Of LLVM's optimisation: at level 3 kernels take a fifth longer to compile, and run no faster."""
+
+
+class _Part(JITCodeLibrary):
+    """The code of one function, for others to be linked with."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take in code; named tuples handed on by their place never change, so that loops need not read them anew."""
+        for function in ir_module.functions:
+            for argument in function.args[2:] if function.blocks else ():  # behind the result and the exception
+                if isinstance(getattr(argument.type, "pointee", None), ir.LiteralStructType):
+                    argument.add_attribute("noalias")
+        super().add_ir_module(ir_module)
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        self._final_module.link_in(ll_module)
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """For callers that are no kernels of ours: the function with all that it calls."""
+        module = JITCodeLibrary(self._codegen, self.name)._final_module
+        _link(module, [self], "linkonce_odr")
+        return module
+
+
+class _Whole(JITCodeLibrary):
+    """A kernel and all that it calls."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        self._final_module.link_in(ll_module)
+
+    def finalize(self) -> None:
+        module = self._final_module
+        module.data_layout = self._codegen._data_layout
+        for library in _link(module, self._linking_libraries, "internal"):
+            self._reload_init.update(library._reload_init)
+        passes, builder = self._codegen._module_pass_manager(opt=LEVEL)
+        passes.run(module, builder)
+        module.verify()
+        self._finalize_final_module()
+        for place in module.global_variables:
+            if place.name.startswith(ENVIRONMENT) and (environment := lookup_environment(place.name)) is not None:
+                self._codegen.set_env(place.name, environment)  # type: ignore[attr-defined]
+
+
+def _link(module: Any, libraries: Iterable[Any], linkage: str) -> Iterable[Any]:
+    """Add some libraries with all that they call to a module: which."""
+    own = {function.name for function in module.functions if not function.is_declaration}
+    linked = _with_callees(libraries)
+    for library in linked:
+        is_part = isinstance(library, _Part)
+        module.link_in(library._final_module if is_part else library._get_module_for_linking(), preserve=True)
+    for function in module.functions:
+        if function.name not in own and not function.is_declaration:
+            function.linkage = linkage  # or LLVM would keep a copy of each for callers that there are not
+    return linked
+
+
+def _with_callees(libraries: Iterable[Any]) -> dict[Any, None]:
+    """Some libraries and what the parts among them are linked with, each once."""
+    found, waiting = dict[Any, None](), list(libraries)
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found[library] = None
+            waiting += library._linking_libraries if isinstance(library, _Part) else ()
+    return found
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerPart(NativeLowering):
+    """Turns a function into code for LLVM, and no further."""
+
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered, description = state.cr, state.cr.fndesc
+        state.library._ensure_finalized()
+        # Callers are linked by this object. It has no machine code behind it, and nothing outside kernels calls it.
+        name = description.qualname.rpartition(".")[2]
+        entry = _dynfunc.make_function(description.lookup_module(), name, "", 0, lowered.env, (state.library,))
+        state.targetctx.insert_user_function(entry, description, [state.library])
+        state.cr = _LowerResult(description, lowered.call_helper, cfunc=entry, env=lowered.env)
+        return True
+
+
+FEW_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    DeadBranchPrune,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    _LowerPart,
+    NoPythonBackend,
+)
+"""What plain loops need: no closures, no comprehensions, no array expressions, no with blocks, nothing to inline."""
+
+
+class _Flags(Flags):
+    """The options of a compilation; numba compares them at every step of type inference, property by property."""
+
+    NAMES = hash(tuple(sorted(Flags.options)))
+
+    def __hash__(self) -> int:
+        return self.NAMES
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if isinstance(other, _Flags) else super().__eq__(other)
+
+
+class _Compiler(CompilerBase):
+    def _compile_core(self) -> Any:
+        self.state.flags = _Flags(self.state.flags)
+        return super()._compile_core()
+
+
+class LoopCompiler(_Compiler):
+    """Compiles a plain loop that only kernels call."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """The few passes."""
+        return [_manager((each, each.__name__) for each in FEW_PASSES)]
+
+
+class PartCompiler(_Compiler):
+    """Compiles whatever numba can, to be called by kernels only."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """All passes of numba, the last of them replaced."""
+        usual = DefaultPassBuilder.define_nopython_pipeline(self.state).passes
+        return [_manager((_LowerPart if each is NativeLowering else each, name) for each, name in usual)]
+
+
+class KernelCompiler(_Compiler):
+    """Compiles a kernel."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """All passes of numba, into a library of ours."""
+        self.state.library = _Whole(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+def _manager(passes: Iterable[tuple[Any, str]]) -> PassManager:
+    manager = PassManager("part")
+    for each, name in passes:
+        manager.add_pass(each, name)
+    manager.finalize()
+    return manager
