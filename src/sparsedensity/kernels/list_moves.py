@@ -233,10 +233,10 @@ def redraw(task, memory, scratch, order, temperature, rng):
     if target >= 0:
         expected = state.now.log_prior + insertion_prior(terms, n, draft.unused, draft.size[target])
         error -= log_prior(terms, draft.size[: n + 1], draft.unused) - expected
-    if rng.random() < math.exp(min(-error, 0.0)):
-        if target < 0 or adopt(task, state, memory.pool, draft, memory.archive, target, n + 1):
-            return
-    if place >= 0:
+    taken = rng.random() < math.exp(min(-error, 0.0))
+    if taken and target >= 0:
+        taken = adopt(task, state, memory.pool, draft, memory.archive, target, n + 1)
+    if place >= 0 and not taken:
         put_back(task, memory, scratch.removed[:size], place)
 
 
