@@ -72,9 +72,7 @@ def main() -> None:
 
 def agreement() -> None:
     """Whether chains agree on short lists, and seeds on long ones."""
-    print(
-        f"R-hat with max_rules={SHORT[0]} and {SHORT[1]}; then, with {MAX_RULES}, {SEEDS} seeds: the best log posterior,"
-    )
+    print(f"R-hat with max_rules={SHORT[0]} and {SHORT[1]}; with {MAX_RULES}, {SEEDS} seeds: the best log posterior,")
     print("how far the worst is below it as a share of the gain over the empty list, and processor time per fit")
     for name in TABLES:
         if paper_table(name) is not None:

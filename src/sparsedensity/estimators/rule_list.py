@@ -111,7 +111,7 @@ class SparseRuleList(HonestEstimator):
     max_rules: int | None = None
     ordinal_conditions: Literal["value", "interval"] = "value"
     search: Literal["auto", "anneal", "exact"] = "auto"
-    iterations: int = 300_000
+    iterations: int = 400_000
     restarts: int = 2
     r_hat: float = 1.05
     time_limit: float | None = None

@@ -29,7 +29,7 @@ from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.table import Floats
 
 DONE = object()
-HOTTEST = 0.03
+HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
 LEAST_ROUNDS = 20
 """The ladders agree after so many rounds of all temperatures at the earliest."""
@@ -54,7 +54,7 @@ class AnnealLists:
     """Markov chains over rule lists."""
 
     antecedents: Antecedents
-    iterations: int = 300_000
+    iterations: int = 400_000
     """Proposals of each ladder; a look at all antecedents counts as many as it takes the time of."""
     chains: int = 2
     """The number of ladders."""

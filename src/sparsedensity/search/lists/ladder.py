@@ -11,7 +11,7 @@ import numpy as np
 from sparsedensity.search.lists.chain import ListChain
 from sparsedensity.table import Floats
 
-STEP = 1.6
+STEP = 2.2
 """How many times as hot as its neighbour each chain is."""
 BLOCK = 500
 """Proposals between two trades."""
