@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, part, record
+from sparsedensity.kernels import ONE, bare, part, record
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
 from sparsedensity.kernels.list_state import copy_rules, has_rule, shift_rule
@@ -174,7 +174,7 @@ def consider_places(task, memory, scratch, wanted, size, price, rng):
 def consider(task, memory, scratch, wanted, size, rng):
     """Weigh the antecedent of the path, if it can be used; whether longer ones are worth a look."""
     state, draft = memory.state, memory.draft
-    if draft.unused[size] <= 0 or has_rule(state, state.now.n, scratch.path[:size], -1):
+    if draft.unused[size] <= 0 or has_rule(state, state.now.n, scratch.path[:size], -ONE):
         return True
     price = insertion_prior(task.terms, state.now.n, draft.unused, size)
     takes = consider_places(task, memory, scratch, wanted, size, price, rng)
