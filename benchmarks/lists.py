@@ -1,4 +1,4 @@
-"""Rule lists: proposals a second, mining, the paper's tables, and growth with rows, values and rules.
+"""Rule lists: proposals a second, mining, the paper's tables, agreement of chains and seeds, and growth.
 
 The authors' program makes under 2,000 proposals a second on Titanic. Every fit of a paper's table has a process of its
 own and a limit of time, which is looked at between blocks of proposals.
@@ -7,6 +7,7 @@ own and a limit of time, which is looked at between blocks of proposals.
 import resource
 import time
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,8 @@ from sparsedensity.errors import SearchWarning
 from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
-from sparsedensity.search import AnnealLists
+from sparsedensity.search import AnnealLists, Found
+from sparsedensity.search.lists import anneal, chain
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.table import Table
 
@@ -32,6 +34,17 @@ TABLES = (
 MINED = {"400 values, two conditions": (40, 10, 2), "100 values, three conditions": (20, 5, 3)}
 """Features, values of each, and conditions at most."""
 MAX_RULES = 20
+SEEDS = 5
+SHORT = (5, 10)
+"""The lengths of lists at which chains should agree."""
+LEFT_OUT: dict[str, dict[str, float]] = {
+    "nothing": {},
+    "temperatures, hot starts": {"HOTTEST": 0.0},
+    "rules drawn anew": {"ANTECEDENTS_PER_PROPOSAL": 1e-9},
+    "taking apart": {"KICKS": 0},
+}
+"""What each part of the search buys is seen by leaving it out: its constants are set to these."""
+PARTS_TABLES = ("compas", "chess_krkp", "mushroom", "telco_churn")
 TIME_LIMIT = 10.0
 PROPOSALS = 20_000
 
@@ -52,7 +65,73 @@ def main() -> None:
     for name in TABLES:
         if paper_table(name) is not None:
             print(alone(fit, name), flush=True)
+    agreement()
+    parts()
     growth()
+
+
+def agreement() -> None:
+    """Whether chains agree on short lists, and seeds on long ones."""
+    print(f"R-hat with max_rules={SHORT[0]} and {SHORT[1]}; with {MAX_RULES}, {SEEDS} seeds: the best log posterior,")
+    print("how far the worst is below it as a share of the gain over the empty list, and processor time per fit")
+    for name in TABLES:
+        if paper_table(name) is not None:
+            print(alone(agree, name), flush=True)
+
+
+def agree(name: str) -> str:
+    warnings.simplefilter("ignore", SearchWarning)
+    short = [walked(name, rules, 0) for rules in SHORT]
+    long = [walked(name, MAX_RULES, seed) for seed in range(SEEDS)]
+    r_hats = " and ".join(f"{fit.found.r_hat or np.nan:.3g}" for fit in short)
+    modes = " and ".join(f"{max(1, len(fit.found.modes))}" for fit in short)
+    return f"  {name:26} R-hat {r_hats:13} ({modes} modes)  {spread_of(long)}"
+
+
+def parts() -> None:
+    """What each part of the search buys, by leaving it out."""
+    print(f"the same {SEEDS} seeds with max_rules={MAX_RULES} if a part of the search is left out")
+    for name in PARTS_TABLES:
+        for part in LEFT_OUT:
+            if paper_table(name) is not None:
+                print(alone(without, (name, part)), flush=True)
+
+
+def without(name_and_part: tuple[str, str]) -> str:
+    name, part = name_and_part
+    warnings.simplefilter("ignore", SearchWarning)
+    for constant, value in LEFT_OUT[part].items():
+        owner = next(module for module in (anneal, chain) if hasattr(module, constant))
+        setattr(owner, constant, value)
+    return f"  {name:26} without {part:24} {spread_of([walked(name, MAX_RULES, seed) for seed in range(SEEDS)])}"
+
+
+class Walked(NamedTuple):
+    """What chains found, how much better that is than the empty list, and the processor time it took."""
+
+    found: Found
+    gain: float
+    seconds: float
+
+
+def walked(name: str, max_rules: int, seed: int) -> Walked:
+    """Let chains search in a table."""
+    frame = paper_table(name)
+    assert frame is not None
+    model = SparseRuleList(max_rules=max_rules, search="anneal", kinds="nominal", random_state=seed)
+    begin = time.process_time()
+    found = model.fit(frame).search_
+    seconds = time.process_time() - begin
+    empty = model.posterior_.log_posterior(found.archive[0], np.array([float(len(frame))]))
+    return Walked(found, found.log_posterior - empty, seconds)
+
+
+def spread_of(fits: list[Walked]) -> str:
+    """How far apart the fits of several seeds are."""
+    gains, seconds = [fit.gain for fit in fits], np.mean([fit.seconds for fit in fits])
+    share = (max(gains) - min(gains)) / max(*gains, 1e-9)
+    best = max(fit.found.log_posterior for fit in fits)
+    return f"best {best:,.1f}  spread {share:.3%} of {max(gains):,.0f}  {seconds:.1f} s"
 
 
 def proposals(frame: pl.DataFrame, max_rules: int | None) -> float:
@@ -61,12 +140,12 @@ def proposals(frame: pl.DataFrame, max_rules: int | None) -> float:
     antecedents = Antecedents(table)
     limit = None if max_rules is None else max_rules + 1
     problem = Problem(MemoryEngine(table), SparseRules(antecedents.counts), limit)
-    chain = AnnealLists(antecedents, chains=1).init(problem, np.random.default_rng(0)).chains[0]
-    chain.walk(1.0, 1.0, PROPOSALS)
+    walk = AnnealLists(antecedents, chains=1).init(problem, np.random.default_rng(0)).ladders[0].cold.walk
+    walk(1.0, 1.0, PROPOSALS)
     seconds = []
     for _ in range(5):
         begin = time.thread_time()
-        chain.walk(1.0, 1.0, PROPOSALS)
+        walk(1.0, 1.0, PROPOSALS)
         seconds.append(time.thread_time() - begin)
     return PROPOSALS / min(seconds)
 

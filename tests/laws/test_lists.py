@@ -15,10 +15,11 @@ from sparsedensity.kernels import list_moves, list_weigh
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
-from sparsedensity.search.lists.anneal import gelman_rubin, one_more_rule_pays
+from sparsedensity.search.lists.anneal import gelman_rubin, one_more_rule_pays, split_gelman_rubin
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.chain import ListChain
-from sparsedensity.search.lists.chain_arrays import task_of
+from sparsedensity.search.lists.chain_arrays import scratch_of, task_of
+from sparsedensity.search.lists.ladder import Ladder
 from sparsedensity.structures import Condition, RuleList
 from sparsedensity.structures.rule_order import in_reading_order
 from tests import naive
@@ -38,7 +39,8 @@ def chain_on(domain, data, lam=3.0, eta=1.0, a=1.0, most=2, kind="value", least=
     posterior = SparseRules(antecedents.counts, lam, eta, a, printed)
     task = task_of(posterior, antecedents, 40)
     limit = min(limit, sum(antecedents.counts))
-    return ListChain(task, limit, most, np.random.default_rng(seed)), antecedents, posterior
+    chain = ListChain(task, scratch_of(task, limit), limit, most, np.random.default_rng(seed))
+    return chain, antecedents, posterior
 
 
 def listed(chain, antecedents, domain):
@@ -175,28 +177,72 @@ def test_a_proposal_is_weighed_as_if_its_list_were_counted_anew(domain, data, a,
         assert evidence == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize(("kind", "least"), [("value", 0.0), ("interval", 0.0), ("value", 3.0)])
-def test_a_chain_at_temperature_one_visits_lists_as_often_as_the_posterior_says(kind, least):
-    domain = Domain((Feature.nominal("x", "ab"), Feature.continuous("y", (0, 1, 3, 4))))
-    rows = [((0, 0), 3.0), ((0, 2), 1.0), ((1, 1), 2.0)]
-    chain, antecedents, posterior = chain_on(domain, rows, lam=1.5, eta=1.2, kind=kind, least=least, limit=2)
-    usable = supported(every_antecedent(domain, 2, kind), rows, least)
+def assert_visits_follow_the_posterior(chain, antecedents, posterior, rows, steps, visit):
+    """Compare how often a chain is at each list of up to its limit of rules with the enumerated posterior."""
+    domain = antecedents.table.domain
+    usable = supported(every_antecedent(domain, 2, antecedents.ordinal_conditions), rows, antecedents.least)
     assert len(usable) == sum(antecedents.counts)
-    engine = MemoryEngine(table_of(domain, rows))
+    engine = MemoryEngine(antecedents.table)
     lists = {
         rules.rules: posterior.log_posterior(rules, engine.leaf_weights(rules))
-        for rules in every_list(domain, usable, 2)
+        for rules in every_list(domain, usable, chain.limit)
     }
     log_total = np.logaddexp.reduce(list(lists.values()))
-    visits, steps, apart = Counter(), 20_000, 15
-    for _ in range(steps):
-        chain.walk(1.0, 1.0, apart)
-        visits[tuple(tuple(antecedents.conditions[c] for c in rule) for rule in chain.rules)] += 1
+    visits = Counter(
+        tuple(tuple(antecedents.conditions[c] for c in rule) for rule in visit().rules) for _ in range(steps)
+    )
     assert set(visits) <= set(lists)
-    top = sorted(lists, key=lists.__getitem__, reverse=True)[:25]
-    for rules in top:
+    for rules in sorted(lists, key=lists.__getitem__, reverse=True)[:25]:
         share = math.exp(lists[rules] - log_total)
         assert visits[rules] / steps == pytest.approx(share, abs=7 * math.sqrt(share / steps))
+
+
+SMALL = Domain((Feature.nominal("x", "ab"), Feature.continuous("y", (0, 1, 3, 4))))
+FEW_ROWS = [((0, 0), 3.0), ((0, 2), 1.0), ((1, 1), 2.0)]
+
+
+@pytest.mark.parametrize(("kind", "least"), [("value", 0.0), ("interval", 0.0), ("value", 3.0)])
+@pytest.mark.parametrize("every", [0, 3])
+def test_a_chain_at_temperature_one_visits_lists_as_often_as_the_posterior_says(kind, least, every):
+    made = chain_on(SMALL, FEW_ROWS, lam=1.5, eta=1.2, kind=kind, least=least, limit=2)
+
+    def visit():
+        made[0].walk(1.0, 1.0, 15, every)
+        return made[0]
+
+    assert_visits_follow_the_posterior(*made, FEW_ROWS, 20_000, visit)
+
+
+def test_a_rule_is_drawn_anew_as_the_posterior_says_even_where_antecedents_run_out():
+    domain = Domain((Feature.nominal("x", "ab"), Feature.nominal("y", "a")))
+    rows = [((0, 0), 3.0), ((1, 0), 1.0)]
+    made = chain_on(domain, rows, lam=2.0, eta=1.5, limit=3)
+    assert min(made[1].counts) < 3
+
+    def visit():
+        made[0].walk(1.0, 1.0, 4, 1)
+        return made[0]
+
+    assert_visits_follow_the_posterior(*made, rows, 20_000, visit)
+
+
+def test_the_coldest_chain_of_a_ladder_visits_lists_as_often_as_the_posterior_says(monkeypatch):
+    monkeypatch.setattr("sparsedensity.search.lists.ladder.BLOCK", 15)
+    chain, antecedents, posterior = chain_on(SMALL, FEW_ROWS, lam=1.5, eta=1.2, limit=2)
+
+    def another(rng):
+        return ListChain(chain.task, scratch_of(chain.task, 2), 2, 2, rng)
+
+    ladder = Ladder(another, 4.0, np.random.default_rng(1))
+    assert len(ladder.rungs) > 2
+
+    def visit():
+        for _ in ladder.rungs:
+            ladder.step(10**6)
+        return ladder.cold
+
+    visit()
+    assert_visits_follow_the_posterior(chain, antecedents, posterior, FEW_ROWS, 20_000, visit)
 
 
 @settings(max_examples=40)
@@ -231,8 +277,9 @@ def test_a_limit_binds_where_only_a_rule_before_others_would_pay():
     search = AnnealLists(antecedents)
     state = search.init(problem, np.random.default_rng(0))
     best = RuleList.of(domain, [[Condition(0, 0, 0)]])
-    state.chains[0].set(antecedents.numbers(best.rules))
-    assert not state.chains[0].insert(1)
+    chain = state.ladders[0].cold
+    chain.set(antecedents.numbers(best.rules))
+    assert not chain.insert(1)
     assert one_more_rule_pays(problem, antecedents, best)
 
 
@@ -300,3 +347,9 @@ def test_the_statistic_of_gelman_and_rubin_is_that_of_its_formula():
     b = n / (m - 1) * ((means - means.mean()) ** 2).sum()
     w = np.mean([((trace - trace.mean()) ** 2).sum() / (n - 1) for trace in traces])
     assert gelman_rubin(traces) == pytest.approx(math.sqrt(((n - 1) / n * w + b / n) / w))
+
+
+def test_chains_that_still_drift_do_not_agree_however_alike_they_are():
+    rising = np.tile(np.linspace(0.0, 1.0, 200), (3, 1))
+    assert gelman_rubin(rising) < 1
+    assert split_gelman_rubin(rising) > 2

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 from sparsedensity import GreedyTree, LeafSparseTree, datasets
 from sparsedensity.report.search_summary import search_facts, search_in_words
+from sparsedensity.search.base import Mode
+from sparsedensity.structures import Condition, RuleList
 from tests.report.models import rules_report
 
 RULES = rules_report().structure
@@ -43,6 +45,18 @@ def test_what_is_proven_is_said_and_what_is_not_too():
 def test_convergence_is_told_where_it_was_measured():
     assert "Convergence" not in dict(search_facts(search(), RULES))
     assert "1.02" in dict(search_facts(search(r_hat=1.02), RULES))["Convergence"]
+
+
+def test_modes_are_told_with_what_they_differ_in():
+    other = RuleList.of(RULES.domain, [*RULES.rules[:-1], [Condition(0, 1, 1)]])
+    modes = (Mode(RULES, -10.0, 1), Mode(other, -12.5, 1), Mode(RULES, -13.0, 1))
+    told = dict(search_facts(search(modes=modes), RULES))["Modes"]
+    name, value = RULES.domain[0].name, RULES.domain[0].values[1]
+    assert told == (
+        "The chains ended at 3 lists, so the posterior has several modes. One is 2.5 nats below the best, with other "
+        f"rules: {name} is {value}. One is 3 nats below the best, with its rules in another order."
+    )
+    assert "Modes" not in dict(search_facts(search(modes=modes[:1]), RULES))
 
 
 def test_a_smaller_calibrated_size_is_told_and_an_equal_one_is_not():

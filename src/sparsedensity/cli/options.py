@@ -123,9 +123,11 @@ class ModelOptions:
     )
     depth: int | None = given("Leaf, branch: the best tree of at most this many levels, proven.", MODEL)
     iterations: int | None = given(
-        "The most proposals per restart or chain.", SEARCH, "by the size of the table; list: 50000"
+        "The most proposals per restart or chain.", SEARCH, "by the size of the table; list: 400000"
     )
-    restarts: int | None = given("How many searches, or chains of a list, run side by side.", SEARCH, "4")
+    restarts: int | None = given(
+        "How many searches, or ladders of chains of a list, run side by side.", SEARCH, "4; list: 2"
+    )
     cooling: Literal["geometric", "linear"] | None = given(
         "Leaf, branch: how the temperature falls.", SEARCH, "geometric"
     )

@@ -1,18 +1,22 @@
-"""The best of all antecedents at the best of all places of a list, found in one pass over the antecedents."""
+"""All antecedents at all places of a list: the best of them, or one drawn from the posterior, found in one pass."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part, record
+from sparsedensity.kernels import ONE, bare, part, record
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
 from sparsedensity.kernels.list_state import copy_rules, has_rule, shift_rule
 from sparsedensity.kernels.list_terms import leaf_term, log_available, log_prior
 
-INSERTION = record("place", "value gain")
-"""The best insertion so far: its place (-1 if there is none), its value (the gain, with noise), and its gain."""
+INSERTION = record("place", "value gain total")
+"""The insertion chosen so far: its place (-1 if there is none) and its gain. The highest value so far: of the best
+insertion the gain, of one that is drawn the log of its probability, up to a constant; and the sum of these
+probabilities, over the highest."""
+NEGLIGIBLE = -40.0
+"""Whatever is less likely than this, compared with the likeliest, on a log scale, would never be drawn."""
 
 
 class Wanted(NamedTuple):
@@ -24,8 +28,10 @@ class Wanted(NamedTuple):
     """The first place."""
     sparse: bool
     """Whether it must be less dense than what it leaves, so that the dense rest can be divided further."""
-    noise: float
-    """With noise, the antecedent is drawn: the more it gains, measured in units of the noise, the likelier."""
+    temperature: float
+    """0 for the best insertion; else one, or none, is drawn from the posterior with the evidence tempered."""
+    log_way_back: float
+    """The log of how likely the way back is from an insertion, over that from none."""
 
 
 class LookScratch(NamedTuple):
@@ -45,7 +51,9 @@ class LookScratch(NamedTuple):
     """(depths, rules + 1) the volume inside of every leaf."""
     path: np.ndarray
     """(depths) the conditions."""
-    best: np.void
+    chosen: np.void
+    removed: np.ndarray
+    """(depths) the conditions of a rule that is taken out."""
 
 
 @part
@@ -100,56 +108,89 @@ def narrow(task, state, scratch, first, depth):
         scratch.weight[depth + 1, j], scratch.volume[depth + 1, j] = weight, volume
 
 
+@bare
+def is_chosen(chosen, wanted, value, rng):
+    """Whether one more insertion is the best so far, or replaces the one that was drawn so far."""
+    if wanted.temperature <= 0:
+        better = value > chosen.value
+        if better:
+            chosen.value = value
+        return better
+    if value > chosen.value:
+        chosen.total *= math.exp(chosen.value - value)
+        chosen.value = value
+    if value < chosen.value + NEGLIGIBLE:
+        return False
+    probability = math.exp(value - chosen.value)
+    chosen.total += probability
+    return rng.random() * chosen.total < probability
+
+
+@bare
+def insertion_prior(terms, n, unused, size):
+    """What one more rule of some size adds to the log prior of n rules, while no size is used up."""
+    more = terms.of_length[n + 1].log_prior - terms.of_length[n].log_prior
+    return more + terms.of_size[size].log_rate - log_available(terms, unused) - math.log(unused[size])
+
+
 @part
-def best_place(task, state, scratch, wanted, size):
-    """Where an antecedent of so many conditions adds most to the evidence, and how much."""
-    weight, volume, later, best, place = 0.0, 0.0, 0.0, -np.inf, -1
-    for j in range(state.now.n, wanted.first - 1, -1):
+def keep_insertion(state, draft, scratch, size, place, gain):
+    """Put the antecedent of the path at the end of the draft."""
+    n = state.now.n
+    scratch.chosen.gain, scratch.chosen.place, draft.size[n] = gain, place, size
+    for k in range(size):
+        draft.rule[n, k] = scratch.path[k]
+
+
+@part
+def consider_places(task, memory, scratch, wanted, size, price, rng):
+    """Weigh the antecedent of the path, of so many conditions, at every place; whether it takes anything at all."""
+    state, n, terms = memory.state, memory.state.now.n, task.terms
+    weight, volume = 0.0, 0.0
+    more = terms.of_length[n + 1].log_evidence - terms.of_length[n].log_evidence
+    for j in range(n, wanted.first - 1, -1):
         leaf, taken, space = state.at[j], scratch.weight[size, j], scratch.volume[size, j]
-        if space <= 0:
+        if space > 0:
+            left, outer = leaf.weight - taken, leaf.volume - space
+            if outer < task.recipe.least_share * leaf.volume:
+                outer = 0.0
+            if wanted.sparse and taken * outer >= left * space:
+                continue
+            weight, volume = weight + taken, volume + space
+            more += leaf_term(terms, left, outer) - leaf.term
+        elif wanted.temperature <= 0:
             continue
-        left, outer = leaf.weight - taken, leaf.volume - space
-        if outer < task.recipe.least_share * leaf.volume:
-            outer = 0.0
-        if wanted.sparse and taken * outer >= left * space:
-            continue
-        weight, volume = weight + taken, volume + space
-        later += leaf_term(task.terms, left, outer) - leaf.term
-        gain = later + leaf_term(task.terms, weight, volume)
-        if gain > best:
-            best, place = gain, j
-    return best, place
+        evidence = more + leaf_term(terms, weight, volume)
+        if wanted.temperature > 0:
+            value = price + wanted.log_way_back + evidence / wanted.temperature
+        else:
+            value = price + evidence
+        if is_chosen(scratch.chosen, wanted, value, rng):
+            keep_insertion(state, memory.draft, scratch, size, j, price + evidence)
+    return volume > 0
 
 
 @part
-def consider(task, memory, scratch, wanted, size, price, rng):
-    """Put the antecedent of the path at the end of the draft if it is the best so far; whether it takes anything."""
-    state, draft, best = memory.state, memory.draft, scratch.best
-    more, place = best_place(task, state, scratch, wanted, size)
-    if place >= 0 and draft.unused[size] > 0:
-        gain = price + task.terms.of_size[size].log_rate - math.log(draft.unused[size]) + more
-        value = gain
-        if wanted.noise > 0 and gain > 0:
-            value -= wanted.noise * math.log(-math.log(1.0 - rng.random()))
-        if value > best.value and not has_rule(state, state.now.n, scratch.path[:size], -1):
-            best.value, best.gain, best.place = value, gain, place
-            draft.size[state.now.n] = size
-            for k in range(size):
-                draft.rule[state.now.n, k] = scratch.path[k]
-    return place >= 0
+def consider(task, memory, scratch, wanted, size, rng):
+    """Weigh the antecedent of the path, if it can be used; whether longer ones are worth a look."""
+    state, draft = memory.state, memory.draft
+    if draft.unused[size] <= 0 or has_rule(state, state.now.n, scratch.path[:size], -ONE):
+        return True
+    price = insertion_prior(task.terms, state.now.n, draft.unused, size)
+    takes = consider_places(task, memory, scratch, wanted, size, price, rng)
+    return takes or wanted.sparse or wanted.temperature > 0
 
 
 @bare
 def find_insertion(task, memory, scratch, wanted, rng):
-    """The list with the antecedent that gains most, at its best place, as a draft; the gain, and the place or -1."""
-    state, draft, terms, path, best = memory.state, memory.draft, task.terms, scratch.path, scratch.best
+    """The list with one antecedent more, at its place, as a draft; the place, or -1 if there is none."""
+    state, draft, path, chosen = memory.state, memory.draft, scratch.path, scratch.chosen
     n, runs = state.now.n, task.conditions.run
     copy_rules(state.rule, state.size, draft.rule, draft.size, n)
     lay_out(task, memory, scratch, wanted.first)
-    log_prior(terms, state.size[:n], draft.unused)
-    now, then = terms.of_length[n], terms.of_length[n + 1]
-    price = then.log_prior + then.log_evidence - now.log_prior - now.log_evidence - log_available(terms, draft.unused)
-    best.value, best.gain, best.place = -np.inf, -np.inf, -1
+    log_prior(task.terms, state.size[:n], draft.unused)
+    chosen.gain, chosen.place, chosen.total = -np.inf, -1, 1.0
+    chosen.value = 0.0 if wanted.temperature > 0 else -np.inf
     depth = np.int64(0)
     path[0] = -1
     while depth >= 0:
@@ -161,16 +202,9 @@ def find_insertion(task, memory, scratch, wanted, rng):
         size = depth + 1
         if task.draws.least > 0 and weight_of(task.rows, scratch.rows[size]) < task.draws.least:
             continue
-        takes = consider(task, memory, scratch, wanted, size, price, rng)
-        if size < wanted.deepest and (takes or wanted.sparse):
+        if consider(task, memory, scratch, wanted, size, rng) and size < wanted.deepest:
             path[size] = runs[path[depth]].after - 1
             depth += 1
-    if best.place >= 0:
-        shift_rule(draft, n, best.place)
-    return best.gain, best.place
-
-
-@kernel
-def best_insertion(task, memory, scratch, wanted, rng):
-    """Find the best insertion."""
-    return find_insertion(task, memory, scratch, wanted, rng)
+    if chosen.place >= 0:
+        shift_rule(draft, n, chosen.place)
+    return chosen.place

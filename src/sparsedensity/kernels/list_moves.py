@@ -5,20 +5,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part
+from sparsedensity.kernels import NONE, bare, kernel, part
+from sparsedensity.kernels.list_insert import Wanted, find_insertion, insertion_prior
 from sparsedensity.kernels.list_rows import take_rows, weight_of
 from sparsedensity.kernels.list_state import adopt, copy_rules, has_rule, shift_rule, swap_rules
 from sparsedensity.kernels.list_terms import log_prior
 from sparsedensity.kernels.list_weigh import ListChange, weigh
 
 
-class ListSchedule(NamedTuple):
+class ListWalk(NamedTuple):
     """A walk: so many proposals, while the temperature falls from hot to cold, of lists of up to `limit` rules."""
 
     proposals: int
     hot: float
     cold: float
     limit: int
+    deepest: int
+    """The most conditions of a rule that is drawn anew."""
+    every: int
+    """After one of so many proposals, a rule is drawn anew; never if this is 0."""
 
 
 @bare
@@ -181,24 +186,111 @@ def is_taken(more_prior, more_evidence, log_ratio, temperature, rng):
 
 
 @bare
-def wander(task, memory, schedule, trace, rng):
+def take_out(task, memory, scratch, place):
+    """Take a rule out of the list, and keep it aside; False if the list without it finds no room."""
+    state, draft, n = memory.state, memory.draft, memory.state.now.n
+    for k in range(state.size[place]):
+        scratch.removed[k] = state.rule[place, k]
+    copy_rules(state.rule, state.size, draft.rule, draft.size, n)
+    shift_rule(draft, place, n - 1)
+    return adopt(task, state, memory.pool, draft, memory.archive, place, n - 1)
+
+
+@bare
+def put_back(task, memory, removed, place):
+    """Put a rule back that was taken out."""
+    state, draft, n = memory.state, memory.draft, memory.state.now.n
+    copy_rules(state.rule, state.size, draft.rule, draft.size, n)
+    draft.size[n] = removed.shape[0]
+    for k in range(removed.shape[0]):
+        draft.rule[n, k] = removed[k]
+    shift_rule(draft, n, place)
+    adopt(task, state, memory.pool, draft, memory.archive, place, n + 1)
+
+
+@bare
+def redraw(task, memory, scratch, order, temperature, rng):
+    """Take out a rule, or none, and draw from the tempered posterior what comes instead: a rule at any place, or none.
+
+    Lists that differ in one rule from what is left are drawn as often as they should be among themselves (Gibbs). Only
+    if a size of antecedents is used up is the prior not what the draw assumes; what it errs is made good by Metropolis.
+    """
+    state, draft, terms, n = memory.state, memory.draft, task.terms, memory.state.now.n
+    log_prior_before, place, size, error = state.now.log_prior, np.int64(-1), np.int64(0), 0.0
+    if n == order.limit or rng.random() < 0.5:
+        if n == 0:
+            return
+        place = draw_below(rng, n)
+        size = state.size[place]
+        if size > order.deepest or not take_out(task, memory, scratch, place):
+            return
+        n -= 1
+        left = log_prior(terms, state.size[:n], draft.unused)
+        error = log_prior_before - left - insertion_prior(terms, n, draft.unused, size)
+    log_way_back = (math.log(2.0) if n + 1 == order.limit else 0.0) - math.log(n + 1.0)
+    wanted = Wanted(order.deepest, NONE, np.bool_(False), temperature, log_way_back)
+    target = find_insertion(task, memory, scratch, wanted, rng)
+    if target >= 0:
+        expected = state.now.log_prior + insertion_prior(terms, n, draft.unused, draft.size[target])
+        error -= log_prior(terms, draft.size[: n + 1], draft.unused) - expected
+    taken = rng.random() < math.exp(min(-error, 0.0))
+    if taken and target >= 0:
+        taken = adopt(task, state, memory.pool, draft, memory.archive, target, n + 1)
+    if place >= 0 and not taken:
+        put_back(task, memory, scratch.removed[:size], place)
+
+
+@bare
+def step(task, memory, order, temperature, rng):
+    """Propose a change, and accept it or not."""
+    state, pool, draft, now = memory.state, memory.pool, memory.draft, memory.state.now
+    change = propose(task, state, draft, order.limit, rng)
+    if change.hi > 0:
+        more_prior = log_prior(task.terms, draft.size[: change.n], draft.unused) - now.log_prior
+        more_evidence = weigh(task, state, pool, draft, change) - now.log_evidence
+        if is_taken(more_prior, more_evidence, change.log_ratio, temperature, rng):
+            adopt(task, state, pool, draft, memory.archive, change.lo, change.n)
+
+
+@bare
+def wander(task, memory, scratch, order, trace, rng):
     """Propose and accept; the log posterior is noted at even steps."""
-    state, pool, draft, archive = memory.state, memory.pool, memory.draft, memory.archive
-    now, proposals = state.now, schedule.proposals
+    now, proposals = memory.state.now, order.proposals
     for t in range(proposals):
-        change = propose(task, state, draft, schedule.limit, rng)
-        if change.hi > 0:
-            more_prior = log_prior(task.terms, draft.size[: change.n], draft.unused) - now.log_prior
-            more_evidence = weigh(task, state, pool, draft, change) - now.log_evidence
-            temperature = schedule.hot * (schedule.cold / schedule.hot) ** (t / proposals)
-            if is_taken(more_prior, more_evidence, change.log_ratio, temperature, rng):
-                adopt(task, state, pool, draft, archive, change.lo, change.n)
+        temperature = order.hot * (order.cold / order.hot) ** (t / proposals)
+        step(task, memory, order, temperature, rng)
+        if order.every > 0 and rng.random() * order.every < 1:
+            redraw(task, memory, scratch, order, temperature, rng)
         note = (t + 1) * trace.shape[0] // proposals
         if note > t * trace.shape[0] // proposals:
             trace[note - 1] = now.log_prior + now.log_evidence
 
 
+@bare
+def insert_best(task, memory, scratch, wanted, rng):
+    """Insert the antecedent that gains most, at its best place; False if none pays, or none finds room."""
+    best = Wanted(wanted.deepest, wanted.first, wanted.sparse, 0.0, 0.0)  # built here, so that one look is compiled
+    place = find_insertion(task, memory, scratch, best, rng)
+    if scratch.chosen.gain <= task.recipe.least_gain:
+        return False
+    return adopt(task, memory.state, memory.pool, memory.draft, memory.archive, place, memory.state.now.n + 1)
+
+
+class ListJob(NamedTuple):
+    """What a chain is to do: walk, if there is anything to note on the way; else insert a rule, or go to the draft."""
+
+    walk: ListWalk
+    wanted: Wanted
+    drafted: int
+    """The number of rules of the draft to go to; -1 to insert a rule."""
+
+
 @kernel
-def walk(task, memory, schedule, trace, rng):
-    """Wander."""
-    wander(task, memory, schedule, trace, rng)
+def work(task, memory, scratch, job, trace, rng):
+    """Do one job; False if it cannot be done. One kernel for all: each of its own would compile the same insides."""
+    if trace.shape[0] > 0:
+        wander(task, memory, scratch, job.walk, trace, rng)
+        return True
+    if job.drafted < 0:
+        return insert_best(task, memory, scratch, job.wanted, rng)
+    return adopt(task, memory.state, memory.pool, memory.draft, memory.archive, NONE, job.drafted)

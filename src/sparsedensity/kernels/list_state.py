@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, kernel, part, record
+from sparsedensity.kernels import bare, part, record
 from sparsedensity.kernels.list_boxes import BoxPool, Conditions, take_boxes, volume_of
 from sparsedensity.kernels.list_rows import RowBits, copy_words, take_rows, weight_of
 from sparsedensity.kernels.list_terms import leaf_term, log_prior
@@ -207,9 +207,3 @@ def adopt(task, state, pool, draft, archive, begin, n):
         archive.score[n] = score
         copy_rules(state.rule, state.size, archive.rule[n], archive.size[n], n)
     return True
-
-
-@kernel
-def adopt_draft(task, memory, begin, n):
-    """Adopt."""
-    return adopt(task, memory.state, memory.pool, memory.draft, memory.archive, begin, n)

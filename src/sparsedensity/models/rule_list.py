@@ -50,8 +50,9 @@ STARTS = "a fitted tree or rule list, the path of a saved one, or None"
 class SparseRuleList(SearchedModel):
     """A list of rules: if this then one density, else if that then another, else the last.
 
-    Shorter to read than a tree. If a proof takes seconds, the list is the best there is; if not, several Markov chains
-    run side by side, and :attr:`search_` says how well they agree (``r_hat``, near 1 when they do).
+    Shorter to read than a tree. If a proof takes seconds, the list is the best there is; if not, ladders of Markov
+    chains at several temperatures run side by side, and :attr:`search_` says how well they agree: ``r_hat``, near 1
+    when they do, ``spread``, how far apart their best lists are, and ``modes``, these lists, if they do not.
 
     Parameters
     ----------
@@ -73,9 +74,10 @@ class SparseRuleList(SearchedModel):
         ``"anneal"`` runs several chains; ``"exact"`` runs them and then proves the best list, or with a ``time_limit``
         bounds how much better one could be; ``"auto"`` tries a proof for a moment and runs the chains if that fails.
     iterations
-        The most proposals of each chain; chains that agree stop earlier.
+        The most proposals of each ladder of chains; ladders that agree stop earlier. A look at all antecedents counts
+        as many as it takes the time of.
     restarts
-        The number of chains.
+        The number of ladders.
     r_hat
         The Gelman-Rubin statistic of the log posterior below which the chains agree.
     time_limit
@@ -110,8 +112,8 @@ class SparseRuleList(SearchedModel):
     max_rules: int | None = None
     ordinal_conditions: Literal["value", "interval"] = "value"
     search: Literal["auto", "anneal", "exact"] = "auto"
-    iterations: int = 50_000
-    restarts: int = 4
+    iterations: int = 400_000
+    restarts: int = 2
     r_hat: float = 1.05
     time_limit: float | None = None
     warm_start_from: Any = None
@@ -146,9 +148,12 @@ class SparseRuleList(SearchedModel):
         found = self._search(problem, antecedents, watch)
         if found.reason == "iterations" and (found.r_hat is None or found.r_hat >= self.r_hat):
             reached = "was not reached" if found.r_hat is None else f"is {found.r_hat:.3g}, not below {self.r_hat}"
+            ended = "this is the best list they saw"
+            if len(found.modes) > 1:
+                apart = f"the posterior has several modes, {found.spread:.3g} nats apart (search_.modes)"
+                ended = f"they ended at {len(found.modes)} lists; {apart}"
             warn(
-                f"The chains do not agree yet (R-hat {reached}): this is the best list they saw. Raise iterations, or "
-                "limit max_rules.",
+                f"The chains do not agree yet (R-hat {reached}): {ended}. Raise iterations, or limit max_rules.",
                 SearchWarning,
             )
         return problem.posterior, found
@@ -239,7 +244,7 @@ class SparseRuleList(SearchedModel):
         spent: float = 0.0,
     ) -> Found:
         """The best list that several chains see."""
-        announce_compiling(list_moves.walk)
+        announce_compiling(list_moves.work)
         first = self._start(antecedents) if start is None else start
         search = AnnealLists(antecedents, self.iterations, self.restarts, self.r_hat, jobs_of(self.n_jobs), first)
         budget = Budget(moves=self.iterations * self.restarts, seconds=self._left(spent))

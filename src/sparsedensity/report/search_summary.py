@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sparsedensity.report import words
-from sparsedensity.structures import Cells, RuleList, Structure
+from sparsedensity.structures import Cells, Condition, RuleList, Structure
 
 Facts = tuple[tuple[str, str], ...]
 
 REASONS = {"iterations": "stopped at the iteration limit", "time limit": "stopped at the time limit"}
 LOOSE = 100.0
 """A bound further away than this, in nats, says little."""
+MOST_NAMED = 3
+"""So many rules of another mode are named."""
 
 
 def search_in_words(search: Any, structure: Structure) -> str:
@@ -40,6 +43,8 @@ def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Fa
         facts.append(("Optimality", _optimality(search, "list" if isinstance(structure, RuleList) else "tree")))
     if getattr(search, "r_hat", None) is not None:
         facts.append(("Convergence", f"Gelman-Rubin {search.r_hat:.4g}; 1 means that all chains agree"))
+    if len(modes := getattr(search, "modes", ())) > 1:
+        facts.append(("Modes", _modes(modes)))
     return tuple(facts)
 
 
@@ -50,6 +55,24 @@ def calibrated_size(search: Any, structure: Structure) -> list[tuple[str, str]]:
         return []
     doubt = "there may be nothing here." if size == 1 else "finer leaves may be chance."
     return [("Noise", f"Charging for the choice among splits, the best size is {size}: {doubt}")]
+
+
+def _modes(modes: Sequence[Any]) -> str:
+    """Where chains ended that do not agree, and what is different there."""
+    best, *others = modes
+    text = f"The chains ended at {len(modes)} lists, so the posterior has several modes."
+    for mode in others:
+        below = words.nats(float(f"{best.log_posterior - mode.log_posterior:.3g}"))
+        different = [rule for rule in mode.structure.rules if rule not in best.structure.rules]
+        named = [_rule(mode.structure, rule) for rule in different[:MOST_NAMED]]
+        more = [f"{len(different) - MOST_NAMED} more"] if len(different) > MOST_NAMED else []
+        instead = f", with other rules: {'; '.join(named + more)}" if different else ", with its rules in another order"
+        text += f" One is {below} below the best{instead}."
+    return text
+
+
+def _rule(rules: RuleList, rule: Sequence[Condition]) -> str:
+    return " and ".join(words.condition(rules.domain[f], range(low, high + 1)) for f, low, high in rule)
 
 
 def _prior(posterior: Any) -> str:

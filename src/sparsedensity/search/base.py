@@ -34,6 +34,15 @@ class State(Protocol):
         """Whether there is nothing left to try."""
 
 
+class Mode(NamedTuple):
+    """A structure at which some restarts ended, and others did not."""
+
+    structure: Structure
+    log_posterior: float
+    restarts: int
+    """How many restarts ended there."""
+
+
 @dataclass(frozen=True)
 class Best:
     """What a search can hand over at any time."""
@@ -52,6 +61,10 @@ class Best:
     by_kind: Mapping[str, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     """Moves proposed, accepted, and leading to a new best structure, by kind."""
     restarts: int = 1
+    spread: float | None = None
+    """How far apart the best log posteriors of the restarts are, in nats; None for a single one."""
+    modes: tuple[Mode, ...] = field(default=(), repr=False)
+    """Where the restarts ended, the best first, if chains that sample the posterior do not agree."""
     sampled: int | None = None
     """The rows that were searched, if they are a sample; what was found is counted on all rows."""
 

@@ -1,10 +1,10 @@
-"""Search for rule lists: several chains that anneal, climb, and then sample the posterior side by side.
+"""Search for rule lists: parallel tempering by several ladders of chains, then improvement of the best lists.
 
-Every chain first cools from a hot start, where rules drawn by what they would gain are grown onto what random cuts
-leave; then it climbs, takes out rules and puts the best of all antecedents at the best of all places. From there it
-samples the posterior itself by Metropolis-Hastings, until the Gelman-Rubin statistic over all chains says that they
-agree. If not all rows can be brought home, the antecedents know a sample of them, and the best lists are counted on all
-rows.
+The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
+best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
+which starts from lists of its own, says whether they agree. At the end the best list of each ladder is improved, and
+the best ones of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the best
+lists are counted on all rows.
 """
 
 from __future__ import annotations
@@ -12,28 +12,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from sparsedensity.kernels import is_compiled, list_moves
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
-from sparsedensity.search.base import Best, each
+from sparsedensity.search.base import Best, Mode, each
 from sparsedensity.search.lists.antecedents import Antecedents
-from sparsedensity.search.lists.chain import ListChain, ListChains, Work
-from sparsedensity.search.lists.chain_arrays import task_of
+from sparsedensity.search.lists.chain import ListChain, Work
+from sparsedensity.search.lists.chain_arrays import scratch_of, task_of
+from sparsedensity.search.lists.ladder import COUNTED, Ladder, Ladders, best_list, best_rules, scores_of
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.table import Floats
 
 DONE = object()
-BLOCK = 1_000
-"""Proposals of each chain between two looks at the clock."""
-HOT, COLD = 20.0, 0.05
-ANNEALED, CLIMBED = 0.2, 0.26
-"""The shares of the proposals after which a chain has annealed, and has climbed."""
-LEAST_BLOCKS = 6
-"""The chains agree after so many blocks of samples at the earliest."""
+HOTTEST = 0.1
+"""The highest temperature, as a share of what the best list of one rule gains."""
+LEAST_ROUNDS = 20
+"""The ladders agree after so many rounds of all temperatures at the earliest."""
+MOST_WORDS, MOST_WORDS_OF_SHORTER = 3e9, 1e9
+"""How many words of rows a ladder may read to improve its best list, and to improve shorter ones."""
 MOST_LENGTHS = 20
 """Up to this length, the best lists of every length are looked for."""
 CANDIDATES = 4
@@ -53,78 +54,97 @@ class AnnealLists:
     """Markov chains over rule lists."""
 
     antecedents: Antecedents
-    iterations: int = 50_000
-    """Proposals of each chain."""
-    chains: int = 4
+    iterations: int = 400_000
+    """Proposals of each ladder; a look at all antecedents counts as many as it takes the time of."""
+    chains: int = 2
+    """The number of ladders."""
     r_hat: float = 1.05
     """The chains have sampled enough when the Gelman-Rubin statistic is below this."""
     jobs: int = 1
     warm: RuleList | None = None
-    """Where the first chain starts."""
+    """Where the coldest chain of the first ladder starts."""
     name: str = "chains"
 
-    def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> ListChains:
-        """Every chain at the empty list; the first then grows greedily, or starts at the warm list."""
+    def init(self, problem: Problem[ListPosterior], rng: np.random.Generator) -> Ladders:
+        """Every chain at a list of its own; the coldest of the first ladder at one grown greedily, or the warm list."""
         task = task_of(problem.posterior, self.antecedents, LONGEST + 1)
         limit = min(LONGEST, sum(self.antecedents.counts), (problem.max_leaves or LONGEST + 1) - 1)
-        chains = [ListChain(task, limit, deepest(self.antecedents), rng) for rng in rng.spawn(self.chains)]
-        state = ListChains(chains, finished=limit == 0)
+        scratches = [scratch_of(task, limit) for _ in range(self.chains)]
+        chains = [partial(ListChain, task, scratch, limit, deepest(self.antecedents)) for scratch in scratches]
+        hottest = HOTTEST * gain_of_first_rule(chains[0](rng)) if limit > 0 else 0.0
+        ladders = [Ladder(chain, hottest, own) for chain, own in zip(chains, rng.spawn(self.chains), strict=True)]
         if limit > 0:
             if self.warm is not None:
-                chains[0].set(self.antecedents.numbers(self.warm.rules)[:limit])
-            chains[0].grow(0.0)
+                ladders[0].cold.set(self.antecedents.numbers(self.warm.rules)[:limit])
+            ladders[0].cold.grow()
+        return Ladders(ladders, finished=limit == 0)
+
+    def step(self, problem: Problem[ListPosterior], state: Ladders, rng: np.random.Generator) -> Ladders:
+        """Let one chain of every ladder walk; once that is over, improve the best lists for a moment."""
+        if state.improving is None:
+            self._sample(state)
+        elif next(state.improving, DONE) is DONE:
+            state.finished = self._agree(state) or state.done >= self.iterations
+            state.done = state.done if state.finished else self.iterations
         return state
 
-    def step(self, problem: Problem[ListPosterior], state: ListChains, rng: np.random.Generator) -> ListChains:
-        """One block of proposals for every chain."""
-        share = state.done / self.iterations
-        proposals = min(BLOCK, max(1, self.iterations - state.done))
-        if share < ANNEALED:
-            hot = HOT ** (1 - share / ANNEALED)
-            each(state.chains, lambda chain: chain.anneal(hot, proposals), self._threads)
-        elif share < CLIMBED:
-            cold = COLD ** ((share - ANNEALED) / (CLIMBED - ANNEALED))
-            each(state.chains, lambda chain: chain.walk(cold, COLD, proposals), self._threads)
-        elif self._improves(state):
-            return state
-        else:
-            self._sample(state, proposals)
-        state.done += proposals
-        return state
-
-    def best(self, problem: Problem[ListPosterior], state: ListChains) -> Best:
+    def best(self, problem: Problem[ListPosterior], state: Ladders) -> Best:
         """The best list seen, without rules that nothing reaches, in reading order; and that of each length."""
-        sizes = np.flatnonzero(state.scores > -np.inf).tolist()
-        archive = {n: self._list(problem, state.best_rules(n)) for n in sizes}
-        ranked = sorted(sizes, key=lambda n: -state.scores[n])
+        scores = scores_of(state.chains)
+        sizes = np.flatnonzero(scores > -np.inf).tolist()
+        archive = {n: self._list(problem, best_rules(state.chains, n)) for n in sizes}
+        ranked = sorted(sizes, key=lambda n: -scores[n])
         few = ranked[: 1 if self.antecedents.sampled is None else CANDIDATES]
         best = archive[few[0]] if len(few) == 1 else max((archive[n] for n in few), key=problem.score)
         rules = tidied(problem, self.antecedents, best)
+        tops = [float(scores_of(ladder.rungs).max()) for ladder in state.ladders]
         return Best(
             rules,
             archive=archive,
             limit_binds=one_more_rule_pays(problem, self.antecedents, rules),
             r_hat=state.r_hat,
             restarts=self.chains,
+            spread=max(tops) - min(tops) if len(tops) > 1 else None,
+            modes=() if self._agree(state) else self._modes(problem, state),
             sampled=self.antecedents.sampled,
         )
 
-    def _sample(self, state: ListChains, proposals: int) -> None:
-        """Sample the posterior with every chain, and see whether they agree."""
-        state.traces.append(np.array(each(state.chains, lambda chain: chain.sample(proposals), self._threads)))
-        state.r_hat = gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
-        state.finished = len(state.traces) >= LEAST_BLOCKS and state.r_hat < self.r_hat
+    def _modes(self, problem: Problem[ListPosterior], state: Ladders) -> tuple[Mode, ...]:
+        """The best list of each ladder; those that score the same are one."""
+        lists = [self._list(problem, best_list(ladder.rungs)) for ladder in state.ladders]
+        told = [tidied(problem, self.antecedents, rules) for rules in lists]
+        modes: list[Mode] = []
+        for score, rules in sorted(((problem.score(rules), rules) for rules in told), key=lambda scored: -scored[0]):
+            if modes and modes[-1].log_posterior - score <= SAME:
+                modes[-1] = modes[-1]._replace(restarts=modes[-1].restarts + 1)
+            else:
+                modes.append(Mode(rules, score, 1))
+        return tuple(modes)
 
-    def _improves(self, state: ListChains) -> bool:
-        """Improve what annealing found for a moment; False when that is done."""
-        state.improving = state.improving or self._improving(state)
-        return next(state.improving, DONE) is not DONE
+    def _sample(self, state: Ladders) -> None:
+        """Let one chain of every ladder walk; see whether the coldest ones agree, or the proposals are used up."""
+        left = self.iterations - state.done
+        traces = each(state.ladders, lambda ladder: ladder.step(left), self._threads)
+        if noted := [trace for trace in traces if trace is not None]:
+            state.traces.append(np.array(noted))
+            state.r_hat = split_gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
+        if self._agree(state) or left <= COUNTED:
+            state.improving = self._improving(state)
+        else:
+            state.done += COUNTED
 
-    def _improving(self, state: ListChains) -> Iterator[None]:
-        """Improve the best list, then the best lists of fewer rules; the chains share the lengths among them."""
-        yield from self._work([chain.polish() for chain in state.chains])
-        shorter = range(1, min(int(np.argmax(state.scores)), MOST_LENGTHS + 1))
-        yield from self._work([chain.shorten(shorter[i :: self.chains]) for i, chain in enumerate(state.chains)])
+    def _agree(self, state: Ladders) -> bool:
+        """Whether the chains that sample the posterior agree."""
+        return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
+
+    def _improving(self, state: Ladders) -> Iterator[None]:
+        """Improve the best list of each ladder, then the best lists of fewer rules, which the ladders share."""
+        for ladder in state.ladders:
+            ladder.cold.set(best_list(ladder.rungs))
+        cold = [ladder.cold for ladder in state.ladders]
+        yield from self._work([chain.polish(MOST_WORDS) for chain in cold])
+        shorter = range(1, min(int(np.argmax(scores_of(state.chains))), MOST_LENGTHS + 1))
+        yield from self._work([c.shorten(shorter[i :: self.chains], MOST_WORDS_OF_SHORTER) for i, c in enumerate(cold)])
 
     def _work(self, works: list[Work]) -> Iterator[None]:
         """Let every chain do its work, several at a time, a moment at a time."""
@@ -136,11 +156,18 @@ class AnnealLists:
     @property
     def _threads(self) -> int:
         """One until all is compiled: what is compiled in the main thread can be ended by Ctrl-C."""
-        return self.jobs if is_compiled(list_moves.walk) else 1
+        return self.jobs if is_compiled(list_moves.work) else 1
 
     def _list(self, problem: Problem[ListPosterior], rules: Sequence[Sequence[int]]) -> RuleList:
         conditions = self.antecedents.conditions
         return RuleList.of(problem.domain, [[conditions[c] for c in rule] for rule in rules])
+
+
+def gain_of_first_rule(chain: ListChain) -> float:
+    """What the best rule gains, put into the empty list."""
+    empty = chain.log_posterior
+    chain.insert()
+    return chain.log_posterior - empty
 
 
 def tidied(problem: Problem[ListPosterior], antecedents: Antecedents, rules: RuleList) -> RuleList:
@@ -158,8 +185,8 @@ def one_more_rule_pays(problem: Problem[ListPosterior], antecedents: Antecedents
         return False
     if best.n_leaves != problem.max_leaves:
         return None
-    task = task_of(problem.posterior, antecedents, best.n_rules + 1)
-    chain = ListChain(task, best.n_rules + 1, deepest(antecedents), np.random.default_rng(0))
+    task, most = task_of(problem.posterior, antecedents, best.n_rules + 1), best.n_rules + 1
+    chain = ListChain(task, scratch_of(task, most), most, deepest(antecedents), np.random.default_rng(0))
     chain.set(antecedents.numbers(best.rules))
     conditions = antecedents.conditions
     longer = chain.insert() and RuleList.of(problem.domain, [[conditions[c] for c in rule] for rule in chain.rules])
@@ -195,6 +222,17 @@ def gelman_rubin(traces: Floats) -> float:
     if within < SAME**2:
         return 1.0 if between < SAME**2 else float("inf")
     return float(np.sqrt((samples - 1) / samples + between / within))
+
+
+def split_gelman_rubin(traces: Floats) -> float:
+    """The statistic of the halves of some chains: near 1 only if none of them still drifts.
+
+    >>> rising = np.tile(np.linspace(0, 1, 100), (2, 1))
+    >>> round(gelman_rubin(rising), 2), round(split_gelman_rubin(rising), 2)
+    (0.99, 2.2)
+    """
+    half = traces.shape[1] // 2
+    return gelman_rubin(np.vstack([traces[:, :half], traces[:, -half:]]))
 
 
 def _without_unreachable(rules: RuleList) -> RuleList | None:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from sparsedensity.kernels import list_insert, list_moves, list_state
-from sparsedensity.search.lists.chain_arrays import memory_of, pool_of, scratch_of
+from sparsedensity.search.lists.chain_arrays import memory_of, pool_of
 from sparsedensity.table import Floats
 
 NOTES = 100
 """How often a block notes the log posterior."""
 FIRST_ROOM = 32
 """The rules there is room for at first; there are twice as many whenever a list comes near."""
-MOST_WORDS, WORDS_OF_A_TERM = 3e9, 100
-"""How many words of rows a chain may read to improve its best list, and again to improve shorter ones;
-the volume and the terms of a leaf count as so many words."""
+ANTECEDENTS_PER_PROPOSAL = 5
+"""How many antecedents are looked at, at every place, in the time of a proposal."""
+WORDS_OF_A_TERM = 100
+"""The volume and the terms of a leaf take the time of so many words of rows."""
 KICKS = 20
-"""How often the best list is taken apart and put together again, while half of those words are left."""
+"""How often the best list is taken apart and put together again, while half of the words to read are left."""
 SHORT_WALK, COLDEST = 2_000, 0.05
 """How long a chain looks for a shorter list, and down to which temperature it cools."""
+NOTHING: Floats = np.empty(0)
+BEST = list_insert.Wanted(0, 0, False, 0.0, 0.0)
+NO_WALK = list_moves.ListWalk(0, 1.0, 1.0, 0, 0, 0)
 
 Work = Generator[None, None, None]
 """Something that a chain does look by look, so that others may look at the clock."""
@@ -31,9 +33,16 @@ Work = Generator[None, None, None]
 class ListChain:
     """A walk through rule lists."""
 
-    def __init__(self, task: list_state.ListTask, limit: int, deepest: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        task: list_state.ListTask,
+        scratch: list_insert.LookScratch,
+        limit: int,
+        deepest: int,
+        rng: np.random.Generator,
+    ) -> None:
         self.task, self.limit, self.deepest, self.rng = task, limit, deepest, rng
-        self._scratch = scratch_of(task, limit)
+        self._scratch = scratch
         self._room = min(limit, FIRST_ROOM)
         self.memory = memory_of(task, pool_of(len(task.conditions.measure)), self._room)
         self.set([])
@@ -55,6 +64,11 @@ class ListChain:
         return float(now["log_prior"] + now["log_evidence"])
 
     @property
+    def log_evidence(self) -> float:
+        """The part of it that temperatures divide."""
+        return float(self.memory.state.now["log_evidence"])
+
+    @property
     def scores(self) -> Floats:
         """The best log posterior seen for each number of rules."""
         return self.memory.archive.score
@@ -71,60 +85,36 @@ class ListChain:
             draft.rule[j, : len(rule)] = rule
             draft.size[j] = len(rule)
         n = len(rules)
-        while not self._adopt(0, n):
+        while not self._do(BEST, n):
             n -= 1
 
-    def walk(self, hot: float, cold: float, proposals: int) -> Floats:
-        """Propose and accept at temperatures from hot to cold; the log posterior at even steps."""
+    def walk(self, hot: float, cold: float, proposals: int, every: int = 0) -> Floats:
+        """Propose and accept at temperatures from hot to cold; the log posterior at even steps.
+
+        After one of `every` so many proposals, a rule is drawn anew from all antecedents at all places.
+        """
         self._make_room(2 * self.n)
-        return self._walk(hot, cold, proposals, self._room)
+        return self._walk(hot, cold, proposals, self._room, every)
 
-    def sample(self, proposals: int) -> Floats:
-        """Sample the posterior, then look for the best list near to where that ends, and come back."""
-        trace = self.walk(1.0, 1.0, proposals)
-        before = self.rules
-        self.walk(1.0, COLDEST, proposals)
-        self.set(before)
-        return trace
-
-    def grow(self, noise: float) -> int:
-        """Divide the else by the antecedent that gains most (or, with noise, one drawn by its gain) while that pays.
+    def grow(self) -> None:
+        """Divide the else by the antecedent that gains most while that pays.
 
         Sparse parts go first: what a rule takes is divided no more, and the dense rest is worth dividing.
         """
-        before = self.n
         for sparse in (True, False):
-            while self.n < self.limit and self.insert(self.n, sparse, noise):
+            while self.n < self.limit and self.insert(self.n, sparse):
                 pass
-        return self.n - before
 
-    def insert(self, first: int = 0, sparse: bool = False, noise: float = 0.0) -> bool:
+    def insert(self, first: int = 0, sparse: bool = False) -> bool:
         """Insert the antecedent that gains most, at its best place from the first on; False if none pays."""
         self._make_room(2 * self.n)
-        wanted = list_insert.Wanted(self.deepest, first, sparse, float(noise))
-        gain, place = list_insert.best_insertion(self.task, self.memory, self._scratch, wanted, self.rng)
-        return gain > self.task.recipe.least_gain and self._adopt(place, self.n + 1)
+        return self._do(list_insert.Wanted(self.deepest, first, sparse, 0.0, 0.0), -1)
 
-    def _adopt(self, begin: int, n: int) -> bool:
-        """Make the draft, which differs from a place on, the list; False if there is no room."""
-        return bool(list_state.adopt_draft(self.task, self.memory, begin, n))
-
-    def anneal(self, temperature: float, proposals: int) -> None:
-        """Leave out some rules and grow others instead; keep that as a Metropolis step would; then walk."""
-        before, score = self.rules, self.log_posterior
-        share = self.rng.random()
-        self.set([rule for rule in before if self.rng.random() < share])
-        self.grow(temperature)
-        if self.log_posterior < score and self.rng.random() >= math.exp((self.log_posterior - score) / temperature):
-            self.set(before)
-        self.walk(temperature, temperature, proposals)
-
-    def polish(self) -> Work:
-        """Go to the best list and improve it; then take out rules at random, improve that, and keep what is best."""
-        self.set(self.best_rules(int(np.argmax(self.scores))))
-        left = yield from self.improve(self.limit, MOST_WORDS)
+    def polish(self, most_words: float) -> Work:
+        """Improve the list; then take out rules at random, improve what is left, and keep what is best."""
+        left = yield from self.improve(self.limit, most_words)
         for _ in range(KICKS):
-            if left < MOST_WORDS / 2 or self.n < 2:
+            if left < most_words / 2 or self.n < 2:
                 break
             before, score = self.rules, self.log_posterior
             stay = self.rng.random(len(before)) < self.rng.random()
@@ -133,13 +123,13 @@ class ListChain:
             if self.log_posterior < score:
                 self.set(before)
 
-    def shorten(self, lengths: Sequence[int]) -> Work:
+    def shorten(self, lengths: Sequence[int], most_words: float) -> Work:
         """Look for the best lists of at most so many rules, from the best of that length so far; then come back."""
         before = self.rules
         for length in lengths:
             self.set(before[:length] if self.scores[length] == -np.inf else self.best_rules(length))
             self._walk(1.0, COLDEST, SHORT_WALK, length)
-            yield from self.improve(length, MOST_WORDS / len(lengths))
+            yield from self.improve(length, most_words / len(lengths))
         self.set(before)
 
     def improve(self, limit: int, left: float) -> Generator[None, None, float]:
@@ -166,11 +156,22 @@ class ListChain:
         antecedents = float(self.task.terms.of_size["antecedents"][: self.deepest + 1].sum())
         return antecedents * (len(self.task.rows.everything) + WORDS_OF_A_TERM) * (self.n + 1)
 
-    def _walk(self, hot: float, cold: float, proposals: int, limit: int) -> Floats:
+    @property
+    def proposals_of_a_look(self) -> int:
+        """How many proposals take about as long as a look at every antecedent at every place."""
+        antecedents = float(self.task.terms.of_size["antecedents"][: self.deepest + 1].sum())
+        return max(1, int(antecedents / ANTECEDENTS_PER_PROPOSAL))
+
+    def _walk(self, hot: float, cold: float, proposals: int, limit: int, every: int = 0) -> Floats:
         trace: Floats = np.empty(min(NOTES, proposals))
-        schedule = list_moves.ListSchedule(proposals, float(hot), float(cold), limit)
-        list_moves.walk(self.task, self.memory, schedule, trace, self.rng)
+        walk = list_moves.ListWalk(proposals, float(hot), float(cold), limit, self.deepest, every)
+        list_moves.work(self.task, self.memory, self._scratch, list_moves.ListJob(walk, BEST, -1), trace, self.rng)
         return trace
+
+    def _do(self, wanted: list_insert.Wanted, drafted: int) -> bool:
+        """Insert a rule, or go to the draft of so many rules; False if that cannot be."""
+        job = list_moves.ListJob(NO_WALK, wanted, drafted)
+        return bool(list_moves.work(self.task, self.memory, self._scratch, job, NOTHING, self.rng))
 
     def _make_room(self, rules: int) -> None:
         """Room for lists of so many rules, if the limit allows them; what there is stays."""
@@ -185,44 +186,6 @@ class ListChain:
             self.memory.archive.size[n, :n] = archive.size[n, :n]
         self._room = rules
         self.set(before)
-
-
-@dataclass
-class ListChains:
-    """All chains, and what they have in common."""
-
-    chains: list[ListChain]
-    done: int = 0
-    """Proposals of each chain so far."""
-    traces: list[Floats] = field(default_factory=list)
-    """The log posterior of every chain while sampling, a block at a time."""
-    r_hat: float | None = None
-    improving: Iterator[None] | None = None
-    """The improvement of what annealing found, once it has begun."""
-    finished: bool = False
-
-    @property
-    def moves(self) -> int:
-        """Proposals of all chains so far."""
-        return self.done * len(self.chains)
-
-    @property
-    def scores(self) -> Floats:
-        """The best log posterior of each number of rules."""
-        longest = max(len(chain.scores) for chain in self.chains)
-        padded = [np.pad(c.scores, (0, longest - len(c.scores)), constant_values=-np.inf) for c in self.chains]
-        best: Floats = np.max(padded, axis=0)
-        return best
-
-    @property
-    def log_posterior(self) -> float:
-        """The best log posterior so far."""
-        return float(self.scores.max())
-
-    def best_rules(self, n: int) -> list[list[int]]:
-        """The best list of n rules; of equals that of the first chain."""
-        having = [chain for chain in self.chains if len(chain.scores) > n]
-        return max(having, key=lambda chain: float(chain.scores[n])).best_rules(n)
 
 
 def _rules(rule: np.ndarray, size: np.ndarray, n: int) -> list[list[int]]:

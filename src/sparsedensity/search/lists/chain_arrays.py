@@ -89,5 +89,6 @@ def scratch_of(task: list_state.ListTask, rules: int) -> list_insert.LookScratch
         weight=np.empty((depths, rules + 1)),
         volume=np.empty((depths, rules + 1)),
         path=np.empty(depths, np.int64),
-        best=np.zeros(1, list_insert.INSERTION)[0],
+        chosen=np.zeros(1, list_insert.INSERTION)[0],
+        removed=np.empty(depths, np.int64),
     )
