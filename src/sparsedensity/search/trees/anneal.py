@@ -131,6 +131,7 @@ class Anneal:
             by_kind=state.by_kind,
             restarts=self.restarts,
             spread=state.spread if self.restarts > 1 else None,
+            converged=None if state.rounds == 0 else not state.gains(),
             sampled=state.sampled,
         )
 
@@ -158,6 +159,7 @@ class Anneal:
             by_kind=state.by_kind,
             restarts=self.restarts,
             spread=state.spread if self.restarts > 1 else None,
+            converged=None if state.rounds == 0 else not state.gains(),
             sampled=state.sampled,
         )
 
