@@ -11,7 +11,7 @@ from sparsedensity.cli.data import note, say
 if TYPE_CHECKING:
     from sparsedensity.models import DensityModel
 
-EXAMPLES = "Example, in a Dockerfile: RUN sparsedensity warm-up"
+EXAMPLES = "Examples: sparsedensity warm-up · in a Dockerfile: RUN sparsedensity warm-up"
 SHORT: dict[str, Any] = {"iterations": 20, "restarts": 2, "random_state": 0}
 """A search of each kind is compiled by its first moves."""
 
