@@ -30,6 +30,7 @@ from sparsedensity.posterior.base import check_share
 from sparsedensity.posterior.profiles import background_of
 from sparsedensity.scalars import is_whole
 from sparsedensity.search import Found
+from sparsedensity.search.base import Mode
 from sparsedensity.structures import RuleList, Structure, Tree, by_value, files
 from sparsedensity.table import Floats
 from sparsedensity.version import __version__
@@ -43,7 +44,7 @@ SEARCH_FIELDS = ("method", "log_posterior", "reason", "moves", "seconds", "limit
 def save(model: DensityModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
     search = model.search_
-    known = [name for name in files.IF_KNOWN if math.isfinite(getattr(search, name) or math.nan)]
+    known = [name for name in files.IF_KNOWN if (value := getattr(search, name)) is not None and math.isfinite(value)]
     files.write_document(
         path,
         {
@@ -52,7 +53,8 @@ def save(model: DensityModel, path: str | os.PathLike[str]) -> None:
             "title": model.report().title,
             "parameters": {name: _plain(value) for name, value in parameters_of(model).items()},
             **_honest_to_json(model),
-            "search": {name: _plain(getattr(search, name)) for name in (*SEARCH_FIELDS, *known)},
+            "search": {name: _plain(getattr(search, name)) for name in (*SEARCH_FIELDS, *known)}
+            | _modes_to_json(search),
             **{f"{name}_": _plain(getattr(model.posterior_, name)) for name in model.from_rows},
             "domain": files.domain_to_json(model.domain_),
             **(
@@ -161,7 +163,21 @@ def _columns(model: DensityModel) -> list[str]:
 def _found_from_json(structure: Structure, search: dict[str, Any]) -> Found:
     checked = files.checked_search(search)
     known: dict[str, Any] = {name: checked[name] for name in files.IF_KNOWN if name in checked}
-    return Found(structure=structure, **known, **{name: checked[name] for name in SEARCH_FIELDS})
+    modes = tuple(
+        Mode(files.structure_from_json(mode["structure"], structure.domain), mode["log_posterior"], mode["restarts"])
+        for mode in checked.get("modes", ())
+    )
+    return Found(structure=structure, modes=modes, **known, **{name: checked[name] for name in SEARCH_FIELDS})
+
+
+def _modes_to_json(search: Found) -> dict[str, Any]:
+    """Where restarts ended, if they do not agree."""
+    modes = [
+        {**mode._asdict(), "structure": files.structure_to_json(mode.structure)}
+        for mode in search.modes
+        if isinstance(mode.structure, RuleList)
+    ]
+    return {"modes": _plain(modes)} if modes else {}
 
 
 def _honest_to_json(model: DensityModel) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _restarts(search: Any) -> str:
     """How far restarts agreed, and whether the search came to an end."""
     apart = f"{words.nats(float(f'{search.spread:.3g}'))} apart before they learned from each other"
     end = "then nothing more was gained" if search.converged else "the search was still gaining when it ended"
-    return f"{search.restarts} restarts were up to {apart}; {end}."
+    return f"They were up to {apart}; {end}."
 
 
 def _modes(modes: Sequence[Any]) -> str:

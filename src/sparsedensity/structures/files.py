@@ -27,14 +27,14 @@ FIRST_BYTES = 1 << 10
 MOST_BYTES = 1 << 30
 
 Json = Any
-IF_KNOWN = ("r_hat", "calibrated_leaves", "sampled")
+IF_KNOWN = ("r_hat", "calibrated_leaves", "sampled", "spread", "converged")
 """Entries about the search that not every model has."""
 SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
     "a text": dict.fromkeys(("method", "reason"), lambda value: isinstance(value, str)),
     "a number": dict.fromkeys(("log_posterior", "moves", "seconds"), is_number),
-    "a number or null": dict.fromkeys(("upper_bound", *IF_KNOWN), lambda value: value is None or is_number(value)),
+    "a number or null": dict.fromkeys(("upper_bound", *IF_KNOWN[:-1]), lambda value: value is None or is_number(value)),
     "true or false": {"proven": lambda value: isinstance(value, bool)},
-    "true, false or null": {"limit_binds": lambda value: value is None or isinstance(value, bool)},
+    "true, false or null": dict.fromkeys(("limit_binds", "converged"), lambda value: value in (None, True, False)),
 }
 """What each entry about the search must be."""
 

@@ -42,19 +42,19 @@ MOST_PAIRS = 5e7
 """The same for tables with more pairs of values to count before the first split: some tens of milliseconds."""
 LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
-POLISHERS = 2
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for all before polishing, and for all before passes over all rows."""
-MOST_ROUNDS = 12
-ENOUGH = 2e-4
-"""A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
+MOST_ROUNDS = 8
+ENOUGH, PATIENCE = 2e-4, 2
+"""Two rounds of polishing that add less than this share of all that was gained over a single leaf are the last."""
 BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
 RECIPES = (Recipe.of(0.1, 0.5, 0.25), Recipe.of(0.3, 1.0, 0.5))
 """Restarts take turns: cool, and hot."""
-POLISH = Recipe.of(0.1, 1.0, 0.35)
+POLISH = (Recipe.of(0.1, 1.0, 0.35), RECIPES[1])
+"""The better chain polishes cool, the other hot."""
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
@@ -166,7 +166,7 @@ class Anneal:
     def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each if there is time."""
         steps = SHORT if self.seconds is None or time.perf_counter() - state.begin < self.seconds else 0
-        found = self._chain(problem, state, POLISH, tree).walk_down(steps)
+        found = self._chain(problem, state, POLISH[0], tree).walk_down(steps)
         for other in state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
@@ -188,9 +188,10 @@ class Anneal:
             if state.rounds == 0:
                 state.spread = ranked[0].score - ranked[-1].score
             trees = [chain.tree(problem) for chain in ranked]
-            state.before_round, state.rounds = state.log_posterior, state.rounds + 1
-            state.keep_only([chain for chain in ranked if chain in state.chains][:POLISHERS])
-            each(state.chains, lambda chain: polish(chain, trees), self.jobs)
+            state.before_rounds.append(state.log_posterior)
+            state.rounds += 1
+            state.keep_only([chain for chain in ranked if chain in state.chains][: len(POLISH)])
+            each(list(zip(state.chains, POLISH, strict=False)), lambda one: polish(*one, trees), self.jobs)
         elif state.is_sample:
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             state.keep_only([])
@@ -220,7 +221,8 @@ class Annealing:
     rounds: int = 0
     spread: float | None = None
     """How far apart the best log posteriors of the restarts are, before they learn from each other."""
-    before_round: float = -math.inf
+    before_rounds: list[float] = field(default_factory=lambda: [-math.inf] * PATIENCE)
+    """The log posterior before each round."""
     bottom: float = -math.inf
     """The log posterior of a single leaf."""
     begin: float = field(default_factory=time.perf_counter)
@@ -248,8 +250,9 @@ class Annealing:
         return (time.perf_counter() - self.begin) / max(seconds * RESTARTS_SHARE, 1e-9)
 
     def gains(self) -> bool:
-        """Whether the last round brought enough for another."""
-        return self.log_posterior - self.before_round > ENOUGH * (self.log_posterior - self.bottom)
+        """Whether one of the last two rounds brought enough for another."""
+        before, gained = self.before_rounds[-PATIENCE], self.log_posterior - self.bottom
+        return self.log_posterior - before > ENOUGH * gained
 
     def must_count(self, seconds: float | None) -> bool:
         """Whether a sample has been searched for so long that the time left is needed to count all rows."""
@@ -287,12 +290,11 @@ class Annealing:
             self.log_posterior, self.leaves = best.score, best.leaves
 
 
-def polish(chain: AnnealChain, trees: list[Tree]) -> None:
+def polish(chain: AnnealChain, recipe: Recipe, trees: list[Tree]) -> None:
     """Let a chain go on from the first of some trees, with what it learns from the others."""
-    chain.recipe = POLISH
     for tree in trees[1:]:
         chain.learn(tree)
-    chain.resume(POLISH, trees[0])
+    chain.resume(recipe, trees[0])
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
