@@ -1,6 +1,6 @@
 """How the time of a fit grows with rows, columns, values and leaves, and a million rows beside mlpack's DET.
 
-Rows are drawn from a known tree of many leaves. Every fit has default settings, but for a limit of 100 on rules too,
+Rows are drawn from a known tree of 100 leaves. Every fit has default settings, but for a limit of 100 on rules too,
 and for the limit that grows. Seconds are those of the processor, of all threads together, from a frame to a model, its
 kernels loaded before; beside them is the number of leaves or rules found. A line ends at the first fit that takes more
 than ``BENCH_SECONDS`` by the clock. Its slope is that of its upper half, by least squares in logs: 1 if the time grows
@@ -15,10 +15,10 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from benchmarks.printing import header
 from reproduction import charts
@@ -31,8 +31,8 @@ from sparsedensity.search.base import size_of
 from sparsedensity.table import Codes
 from sparsedensity.writing import write_text
 
-MOST_SECONDS = float(os.environ.get("BENCH_SECONDS", "120"))
-TRUE_LEAVES = 1_000
+MOST_SECONDS = float(os.environ.get("BENCH_SECONDS", "300"))
+TRUE_LEAVES = 100
 GROWING = {
     "rows": (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
     "columns": (5, 20, 100, 300, 1_000),
@@ -57,10 +57,6 @@ class Size(NamedTuple):
     values: int = 4
     leaves: int = 100
 
-    def truth(self) -> Truth:
-        """A table of that size, drawn from a known tree."""
-        return random_tree(self.rows, [self.values] * self.columns, TRUE_LEAVES, seed=1)
-
 
 class Spent(NamedTuple):
     """The processor seconds of a fit, and how many leaves or rules it found."""
@@ -77,7 +73,7 @@ def main() -> None:
     warnings.simplefilter("ignore", SearchWarning)
     chosen = os.environ.get("BENCH_PARTS", ",".join([*GROWING, "million"])).split(",")
     for model in MODELS:
-        fit(model, Size(rows=500).truth().frame)  # loads or compiles
+        fit(model, Size(rows=500))  # loads or compiles
     grown = {part: grow(part) for part in GROWING if part in chosen}
     if "million" in chosen:
         million(Size(1_000_000))
@@ -91,10 +87,8 @@ def grow(part: str) -> dict[str, Line]:
     lines: dict[str, Line] = {model: {} for model in MODELS}
     going = list(MODELS)
     for number in GROWING[part]:
-        size = Size()._replace(**{part: number})
-        frame = size.truth().frame
         for model in tuple(going):
-            if spent := fit(model, frame, size.leaves):
+            if spent := fit(model, Size()._replace(**{part: number})):
                 lines[model][number] = spent
             else:
                 going.remove(model)
@@ -103,12 +97,20 @@ def grow(part: str) -> dict[str, Line]:
     return lines
 
 
-def fit(model: str, frame: pl.DataFrame, leaves: int = Size().leaves) -> Spent | None:
-    """What a fit takes; nothing if it was stopped."""
+@cache
+def fit(model: str, size: Size) -> Spent | None:
+    """What a fit takes; nothing if it was stopped. Parts that meet at a size share its fits."""
+    frame = draw(size.rows, size.columns, size.values).frame
     begin = time.process_time()
-    fitted = MODELS[model](leaves).fit(frame)
+    fitted = MODELS[model](size.leaves).fit(frame)
     seconds = time.process_time() - begin
     return None if fitted.search_.reason == "time limit" else Spent(seconds, size_of(fitted.structure_))
+
+
+@lru_cache(1)
+def draw(rows: int, columns: int, values: int) -> Truth:
+    """A table drawn from a known tree, kept for the next model."""
+    return random_tree(rows, [values] * columns, TRUE_LEAVES, seed=1)
 
 
 def in_words(spent: Spent | None) -> str:
@@ -129,13 +131,12 @@ def slope(line: Line) -> float:
 
 def million(size: Size) -> None:
     """Fits of so many rows beside mlpack's DET, unpruned, to which codes are numbers."""
-    truth = size.truth()
-    theirs = seconds_of_det(truth.codes)
+    theirs = seconds_of_det(draw(size.rows, size.columns, size.values).codes)
     print(f"\n### million\n{header(f'{size.rows:,} rows, {size.columns} columns', 'processor s', 'of DET', 'found')}")
     if theirs is not None:
         print(f"| mlpack's DET, unpruned | {theirs:.1f} | 1.00 | |")
     for model in MODELS:
-        if spent := fit(model, truth.frame):
+        if spent := fit(model, size):
             ratio = "" if theirs is None else f"{spent.seconds / theirs:.2f}"
             print(f"| {model} | {spent.seconds:.1f} | {ratio} | {spent.found} |", flush=True)
 
