@@ -18,14 +18,26 @@ settings.register_profile(
 settings.load_profile("laws")
 
 
+COMPILE = """
+import warnings
+from sparsedensity.cli.warm_up import every_kind
+
+warnings.simplefilter("ignore")
+kinds = [*every_kind()]
+for model, table in kinds[len(kinds) * {part} // {parts} : len(kinds) * ({part} + 1) // {parts}]:
+    model.fit(table).score_samples(table)
+"""
+"""A part of what a warm-up compiles: trees of either leaf, and the rest."""
+
+
 def pytest_configure(config):
-    """Before workers start from an empty cache, compile trees and lists side by side; else each compiles everything."""
+    """Before workers start from an empty cache, compile everything side by side; else each compiles everything."""
     starts_workers = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     folder = cache_folder()
     if starts_workers and folder is not None and not any(folder.glob("*.nbi")):
-        fit = [sys.executable, "-m", "sparsedensity", "fit", "titanic", "--search", "anneal", "--iterations", "100"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        for process in [subprocess.Popen([*fit, "--method", method], **quiet) for method in ("leaf", "list")]:
+        codes = [COMPILE.format(part=part, parts=3) for part in range(3)]
+        for process in [subprocess.Popen([sys.executable, "-c", code], **quiet) for code in codes]:
             process.wait()
 
 

@@ -14,7 +14,7 @@ from sparsedensity.cli import VERBS
 
 HEAVY = (
     "numba", "llvmlite", "sklearn", "scipy", "scipy.sparse", "scipy.stats", "polars", "matplotlib", "pandas", "pyarrow",
-    "narwhals", "duckdb", "pyspark", "ibis", "dask", "jinja2", "joblib", "mlpack",
+    "narwhals", "duckdb", "pyspark", "ibis", "dask", "jinja2", "joblib", "mlpack", "rich",
 )  # fmt: skip
 PROBE = """
 import json, sys
@@ -30,7 +30,7 @@ print("\\n" + json.dumps([name for name in heavy if name in sys.modules]))
 def loaded_by(action: str) -> list[str]:
     """Which heavy libraries a fresh process has loaded after an action."""
     code = PROBE.format(heavy=HEAVY, action=action)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     names: list[str] = json.loads(done.stdout.splitlines()[-1])
     return names
@@ -89,6 +89,7 @@ VERBS_LOAD = {
     "evaluate titanic --cv 2 --method greedy --jobs 1": FITTING | {"scipy.sparse"},
     "datasets": set(),
     "datasets titanic": {"polars"},
+    "warm-up": FITTING,
 }
 """The heavy libraries that a command may load: neither scikit-learn, nor scipy.stats, nor pandas is among them."""
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sparsedensity import GreedyTree
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import ColumnsError, DataError, UnknownValueError
@@ -199,8 +200,8 @@ def test_weights_that_are_none_are_named(duckdb, weight, message):
 
 
 def test_a_column_of_weights_that_is_not_there_is_named(duckdb):
-    with pytest.raises(DataError, match="There is no column 'w' to weigh rows by"):
-        opened(duckdb.sql("select 'a' as x"), weight="w")
+    with pytest.raises(DataError, match="There is no column 'w' to weigh the rows"):
+        GreedyTree().fit(duckdb.sql("select 'a' as x"), sample_weight="w")
 
 
 def test_an_empty_table_is_refused(duckdb):

@@ -97,8 +97,14 @@ def test_the_record_counts_every_kind_of_move():
     assert set(record) == set(chain.KINDS)
     assert sum(proposed for proposed, _, _ in record.values()) == tree.search_.moves
     assert all(better <= accepted <= proposed for proposed, accepted, better in record.values())
-    assert all(record[kind][0] > 0 for kind in ("expand", "shrink", "regroup", "merge", "structure", "rebuild"))
+    assert all(record[kind][0] > 0 for kind in ("grow", "raise", "lift"))
     assert tree.search_.restarts == 4
+
+
+def test_the_record_says_how_far_apart_the_restarts_were():
+    frame = datasets.titanic()
+    assert LeafSparseTree(search="anneal", restarts=3).fit(frame).search_.spread >= 0
+    assert LeafSparseTree(search="anneal", restarts=1).fit(frame).search_.spread is None
 
 
 @pytest.mark.parametrize("seed", range(4))

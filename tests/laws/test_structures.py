@@ -36,6 +36,12 @@ def test_leaf_volumes_equal_enumeration_and_sum_to_the_whole(domain, data):
 
 
 @given(domains(), st.data())
+def test_branches_are_counted_as_a_walk_finds_them(domain, data):
+    tree = data.draw(trees(domain))
+    assert tree.branches.tolist() == [len(split[1]) for split in tree.splits() if split is not None]
+
+
+@given(domains(), st.data())
 def test_rows_go_to_the_leaf_that_a_walk_finds(domain, data):
     structure = data.draw(structures(domain))
     every = naive.points(domain)

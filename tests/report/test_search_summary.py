@@ -47,6 +47,17 @@ def test_convergence_is_told_where_it_was_measured():
     assert "1.02" in dict(search_facts(search(r_hat=1.02), RULES))["Convergence"]
 
 
+def test_it_is_said_how_far_restarts_agreed_and_when_a_longer_search_is_worth_it():
+    rounds = {"restarts": 4, "spread": 12.34, "converged": True}
+    assert dict(search_facts(search(**rounds), RULES))["Restarts"] == (
+        "4 restarts were up to 12.3 nats apart before they learned from each other; then nothing more was gained."
+    )
+    assert "worth it" not in search_in_words(search(**rounds), RULES)
+    still = search_in_words(search(**{**rounds, "converged": False}), RULES)
+    assert still.endswith(". The search was still gaining: more restarts or iterations are worth it")
+    assert "Restarts" not in dict(search_facts(search(), RULES))
+
+
 def test_modes_are_told_with_what_they_differ_in():
     other = RuleList.of(RULES.domain, [*RULES.rules[:-1], [Condition(0, 1, 1)]])
     modes = (Mode(RULES, -10.0, 1), Mode(other, -12.5, 1), Mode(RULES, -13.0, 1))

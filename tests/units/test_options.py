@@ -1,9 +1,11 @@
 """The options of the command line beside the parameters of the estimators."""
 
+import inspect
 from dataclasses import fields
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from sparsedensity import Domain, datasets
 from sparsedensity.cli import VERBS, app
@@ -131,9 +133,17 @@ def test_the_help_shows_the_defaults_of_the_estimators(name):
 
 
 def test_options_are_in_groups():
-    panels = {option.rich_help_panel for option in parameters_of("fit")}
-    assert {"Data", "Model", "Prior", "Search"} <= panels
+    shown = CliRunner().invoke(app, ["fit", "--help"]).output
+    groups = [line.removesuffix(":") for line in shown.splitlines() if line.endswith(":") and line[0] != " "]
+    assert groups == ["Arguments", "Options", "Data", "Model", "Prior", "Search"]
     assert [name for name in parameters() if METADATA[name]["panel"] is None] == []
+
+
+def test_the_help_says_in_one_whole_sentence_what_every_verb_does():
+    shown = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    for name, module in VERBS.items():
+        sentence, *_ = inspect.getdoc(module.command).split("\n\n")
+        assert f"{name} {' '.join(sentence.split())}" in shown
 
 
 @pytest.mark.parametrize(

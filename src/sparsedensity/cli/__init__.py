@@ -16,17 +16,20 @@ import typer
 
 from sparsedensity.cli import compare, datasets, evaluate, explain, fit, path, report, sample, score, show, warm_up
 from sparsedensity.cli.data import note
+from sparsedensity.cli.help import WIDEST, PlainCommand, PlainGroup
 from sparsedensity.cli.options import flag, parameters
 from sparsedensity.errors import SparseDensityError, shortened, without_secrets
 from sparsedensity.version import COMMAND, __version__
 
 app = typer.Typer(
     name="sparsedensity",
+    cls=PlainGroup,
+    rich_markup_mode=None,
     help="Interpretable density estimation for tables of categories.",
     epilog="Start with: sparsedensity fit titanic",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
 MODULES = (fit, show, path, report, score, explain, compare, sample, evaluate, datasets, warm_up)
 VERBS = {module.__name__.rpartition(".")[2].replace("_", "-"): module for module in MODULES}
@@ -45,7 +48,7 @@ ENGINES = {
 }  # fmt: skip
 """Who raised an error that is not ours, by the module of its type: what is wrong with a file may show only late."""
 for name, verb in VERBS.items():
-    app.command(name, epilog=verb.EXAMPLES)(verb.command)
+    app.command(name, cls=PlainCommand, epilog=verb.EXAMPLES)(verb.command)
 
 
 @app.callback(invoke_without_command=True)

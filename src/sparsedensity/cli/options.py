@@ -270,7 +270,7 @@ def _parameter(option: Field[Any], hint: Any, limit: int | None) -> inspect.Para
     about = option.metadata
     names = filter(None, (flag(option.name), about["short"]))
     shown = str(limit) if limit is not None and option.name in LIMITS else about["shown"]
-    help = about["help"] + (f" [dim]\\[default: {shown}][/]" if shown else "")
+    help = about["help"] + (f"  [default: {shown}]" if shown else "")
     declared = Annotated[hint, typer.Option(*names, help=help, rich_help_panel=about["panel"])]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=declared)
 

@@ -22,9 +22,7 @@ MOST_AT_HAND = 200_000
 Engine = Literal["polars", "duckdb", "spark"]
 ENGINE_HELP = "Who reads the files, and counts their rows without loading them: polars, duckdb or spark."
 ENGINE_DEFAULT = "polars for files that do not fit in memory"
-EngineOption = Annotated[
-    Engine | None, typer.Option("--engine", help=f"{ENGINE_HELP} [dim]\\[default: {ENGINE_DEFAULT}][/]")
-]
+EngineOption = Annotated[Engine | None, typer.Option("--engine", help=f"{ENGINE_HELP}  [default: {ENGINE_DEFAULT}]")]
 
 
 class Data(NamedTuple):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from sparsedensity.cli.data import note, say
 
 if TYPE_CHECKING:
-    from sparsedensity.estimators import DensityEstimator
+    from sparsedensity.models import DensityModel
 
-EXAMPLES = "Example, in a Dockerfile: RUN sparsedensity warm-up"
+EXAMPLES = "Examples: sparsedensity warm-up · in a Dockerfile: RUN sparsedensity warm-up"
 SHORT: dict[str, Any] = {"iterations": 20, "restarts": 2, "random_state": 0}
 """A search of each kind is compiled by its first moves."""
 
@@ -36,11 +36,12 @@ def command() -> None:
         say(f"Everything had been compiled already; it is kept in {folder}.")
 
 
-def every_kind() -> Iterator[tuple[DensityEstimator, Any]]:
+def every_kind() -> Iterator[tuple[DensityModel, Any]]:
     """A short fit of every kind, and of every kind of column."""
     import polars as pl
 
-    from sparsedensity import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList, datasets
+    from sparsedensity import datasets
+    from sparsedensity.models import BranchSparseTree, GreedyTree, Histogram, LeafSparseTree, SparseRuleList
 
     titanic, houses = datasets.load("titanic"), datasets.load("housebreaks", rows=200)
     for leaf in ("uniform", "profile"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
-from sparsedensity.structures import Structure
+from sparsedensity.structures import Structure, Tree
 from sparsedensity.table import Floats, Table
 
 
@@ -38,6 +39,19 @@ class Engine(Protocol):
 
     def collapsed(self) -> Table | None:
         """The distinct rows with their weights, if they are few enough to be held in memory."""
+
+
+class CountedOnce:
+    """What engines share that count the weight at every value once."""
+
+    def value_weights(self) -> Floats:
+        """The weight at every value of every feature."""
+        return self._value_weights  # type: ignore[misc]  # whoever inherits this is an engine
+
+    @cached_property
+    def _value_weights(self: Engine) -> Floats:
+        weights: Floats = self.leaf_value_weights(Tree.leaf(self.domain))[0]
+        return weights
 
 
 class LeafWeights(NamedTuple):

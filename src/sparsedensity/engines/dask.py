@@ -17,6 +17,7 @@ from dask import delayed
 from dask.delayed import Delayed
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines.base import CountedOnce
 from sparsedensity.engines.drawing import places, rows_at
 from sparsedensity.engines.memory import MemoryEngine
 from sparsedensity.structures import Structure
@@ -27,7 +28,7 @@ ADDED_AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class DaskEngine:
+class DaskEngine(CountedOnce):
     """Counts the rows of delayed tables."""
 
     domain: Domain
@@ -45,14 +46,6 @@ class DaskEngine:
     def _totals(self) -> Floats:
         """The weight of every block."""
         return np.array(dask.compute(*(delayed(_weight)(block) for block in self.blocks)))
-
-    def value_weights(self) -> Floats:
-        """The weight at every value of every feature."""
-        return self._value_weights
-
-    @cached_property
-    def _value_weights(self) -> Floats:
-        return self._counted(MemoryEngine.value_weights)
 
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""

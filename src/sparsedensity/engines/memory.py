@@ -6,20 +6,20 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from sparsedensity.domain import Domain
+from sparsedensity.engines.base import CountedOnce
 from sparsedensity.engines.drawing import places, rows_at
 from sparsedensity.kernels import count
-from sparsedensity.structures import Structure, Tree
+from sparsedensity.structures import Structure
 from sparsedensity.structures.base import ROWS_PER_BLOCK
 from sparsedensity.table import Codes, Floats, Table
 
 
 @dataclass(frozen=True)
-class MemoryEngine:
+class MemoryEngine(CountedOnce):
     """Counts the rows of a table."""
 
     table: Table
@@ -34,15 +34,6 @@ class MemoryEngine:
     def n(self) -> float:
         """The total weight."""
         return self.table.n
-
-    def value_weights(self) -> Floats:
-        """The weight at every value of every feature."""
-        return self._value_weights
-
-    @cached_property
-    def _value_weights(self) -> Floats:
-        weights: Floats = self.leaf_value_weights(Tree.leaf(self.domain))[0]
-        return weights
 
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""

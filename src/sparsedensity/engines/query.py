@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedensity.domain import Domain, Feature
+from sparsedensity.engines.base import CountedOnce
 from sparsedensity.engines.conditions import Columns
 from sparsedensity.engines.memory import MemoryEngine
 from sparsedensity.engines.samplers import free_name, some_rows
@@ -27,7 +28,7 @@ MOST_UNEVEN = 10
 
 
 @dataclass(frozen=True, eq=False)
-class QueryEngine:
+class QueryEngine(CountedOnce):
     """Counts the rows of a lazy frame, all of which count and lie in the domain."""
 
     frame: nw.LazyFrame[Any]
@@ -41,15 +42,6 @@ class QueryEngine:
     """The column of weights, which are all above 0,"""
     step: float = 1.0
     """and the step of the grid on which they are added up."""
-
-    def value_weights(self) -> Floats:
-        """The weight at every value of every feature."""
-        return self._value_weights
-
-    @cached_property
-    def _value_weights(self) -> Floats:
-        weights: Floats = self.leaf_value_weights(Tree.leaf(self.domain))[0]
-        return weights
 
     def leaf_weights(self, structure: Structure) -> Floats:
         """The weight in every leaf of a structure."""

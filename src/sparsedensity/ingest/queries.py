@@ -248,11 +248,9 @@ def _weigh(frame: Lazy, weight: str | None, width: int) -> Weighing:
 
 
 def _weigh_column(frame: Lazy, weight: str) -> Weighing:
-    schema = frame.collect_schema()
-    if weight not in schema:
-        raise DataError(f"There is no column {weight!r} to weigh rows by. Columns: {', '.join(map(repr, schema))}.")
-    if not schema[weight].is_numeric():
-        raise DataError(f"{weight!r} is of type {schema[weight]}. Weights must be real numbers.")
+    dtype = frame.collect_schema()[weight]
+    if not dtype.is_numeric():
+        raise DataError(f"{weight!r} is of type {dtype}. Weights must be real numbers.")
     missing = Columns.of(frame.select(weight)).missing(weight)
     number = nw.when(~missing).then(nw.col(weight).cast(nw.Float64))
     found = frame.select(

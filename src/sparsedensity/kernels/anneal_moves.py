@@ -1,20 +1,22 @@
-"""The compiled blocks of moves that change a tree: the paper's moves on single splits, and subtrees rebuilt."""
+"""The compiled moves that change a tree: a subtree is removed, grown again, pruned, and kept or not."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ONE, TWO, bare, kernel, part, record
-from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, group, study
-from sparsedensity.kernels.anneal_transplants import transplanted
-from sparsedensity.kernels.anneal_trees import cheapest, close, copy, features_change, split, teach
+from sparsedensity.kernels import TWO, bare, kernel, part, record
+from sparsedensity.kernels.anneal_looks import drawn_look
+from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, study
+from sparsedensity.kernels.anneal_transplants import GROW, transplanted
+from sparsedensity.kernels.anneal_trees import cheapest, close, copy, split, teach, weakest
 from sparsedensity.kernels.belief import NOTHING
 
-EXPAND, SHRINK, REGROUP, MERGE, STRUCTURE, EXCHANGE, REBUILD = (np.int64(kind) for kind in range(7))
 KIND = record("proposed accepted better")
 """The record of one kind of move: how many were proposed, accepted, and led to a new best tree."""
 NONE, ROOT = np.int64(-1), np.int64(0)
+WHOLE = 0.8
+"""A region of more than this share of the one it was split off is much the same as that one."""
 
 
 class Settings(NamedTuple):
@@ -27,14 +29,6 @@ class Settings(NamedTuple):
     """The temperature, in nats."""
     limit: int
     """The most leaves."""
-    structural: float
-    """The share of structural changes among the paper's moves (the paper's epsilon)."""
-    blindly: float
-    """The share of the paper's moves whose division is drawn, not the best of a feature."""
-    merging: float
-    """The share of merges among rearrangements; the others move one value."""
-    sideways: float
-    """How often a step down to a split above leaves goes on to the next sibling."""
     noise: float
     """How much the gains are shaken while a subtree is grown again, at most."""
     wild: float
@@ -59,6 +53,10 @@ class Settings(NamedTuple):
     """How often a subtree is not grown again, but one below it takes its place,"""
     lifting: float
     """and how often one of its splits is made first, and the others below."""
+    looking: float
+    """How often a division is chosen by a look ahead,"""
+    heavy: float
+    """in a region of at least this weight, or where the first split is drawn."""
 
 
 @bare
@@ -135,6 +133,13 @@ def regrow(s, t, node, going, settings, rng):
 
 
 @part
+def is_other(s, region):
+    """Whether a region is not much the same as the one it was split off."""
+    own = s.regions[region]
+    return own.origin < 0 or own.weight < WHOLE * s.regions[own.origin].weight
+
+
+@part
 def chosen_division(s, region, forced, going, settings, rng):
     """Label the values of a feature to split a region by; the feature, -1 for no split."""
     slot, values, (price, shake, trust) = study(s, region, rng), s.allowed.shape[1], going
@@ -142,6 +147,11 @@ def chosen_division(s, region, forced, going, settings, rng):
     f = drawn_feature(s, slot, shake, rng)
     if f < 0:
         return f
+    new = known == 0 and own.weight > settings.heavy and is_other(s, region)
+    if (forced or new) and rng.random() < settings.looking:
+        seen = drawn_look(s, s.ahead, region, price, forced, rng)
+        if seen >= 0:
+            return seen
     if forced and rng.random() < settings.blind:
         f = np.int64(rng.random() * s.codes.shape[1])
         if s.counts[slot, values + f] == NOTHING:
@@ -165,16 +175,16 @@ def rebuild(s, t, spare, best, moves, settings, rng):
     state, limit = t.state[0], settings.limit
     if state.leaves > limit:
         keep_limit(s, t, limit, rng)
-        remember(t, best, moves, REBUILD)
+        remember(t, best, moves, GROW)
     for _ in range(settings.steps):
         copy(t, spare)
-        moves[REBUILD].proposed += 1
         s.used[0].work += 10 * state.high + 2000
-        rebuild_once(s, t, spare, settings, rng)
+        kind = rebuild_once(s, t, spare, settings, rng)
+        moves[kind].proposed += 1
         delta = state.score - spare.state[0].score
         if delta >= 0.0 or rng.random() < math.exp(delta / settings.hot):
-            moves[REBUILD].accepted += delta != 0.0
-            remember(t, best, moves, REBUILD)
+            moves[kind].accepted += delta != 0.0
+            remember(t, best, moves, kind)
         else:
             copy(spare, t)
         if s.used[0].full > 0 or s.used[0].work > settings.most_work:
@@ -183,19 +193,20 @@ def rebuild(s, t, spare, best, moves, settings, rng):
 
 @part
 def rebuild_once(s, t, spare, settings, rng):
-    """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy."""
+    """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy: which of both."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
     by = 1 if rng.random() < settings.outward or state.leaves < 2 else -1
     price = -by * (by_leaves[state.leaves + by] - by_leaves[state.leaves])
     limited = state.leaves >= settings.limit - 1 and state.inner > 0
     if limited:
-        price = max(price, cheapest(t)[0])
+        price = max(price, weakest(t))
     trust, node = settings.trust if rng.random() < settings.trusting else 0.0, ROOT
     if trust > 0.0 and rng.random() < settings.at_leaf:
         node = nodes[int(rng.random() * state.leaves)].leaf_at
     elif state.inner > 0:
         node = nodes[int(rng.random() * state.inner)].inner_at
-    if not transplanted(s, t, spare, node, (settings.raising, settings.lifting), rng):
+    kind = transplanted(s, t, spare, node, (settings.raising, settings.lifting), rng)
+    if kind == GROW:
         close(s, t, node)
         regrow(s, t, node, (price, settings.noise * rng.random() ** 2, trust), settings, rng)
     if state.leaves <= settings.taught:
@@ -203,132 +214,7 @@ def rebuild_once(s, t, spare, settings, rng):
     teach(s, t, node, price, 0.0)
     if limited or state.leaves > settings.limit:
         keep_limit(s, t, settings.limit, rng)
-
-
-@bare
-def rearrange(s, t, node, settings, rng):
-    """Label the values of a split as they are, but two children merged or one value moved."""
-    cells, f, b = s.desk.cells, t.nodes[node].feature, t.nodes[node].children
-    one, two = int(rng.random() * b), int(rng.random() * (b - 1))
-    two += two >= one
-    merge, held, start = b > 2 and rng.random() < settings.merging, 0, s.space.features[f].start
-    for value in range(start, s.space.features[f].stop):
-        name = np.int64(t.labels[node, value - start])
-        cells[value].label = one if merge and name == two else name
-        held += name >= 0
-    if not merge:
-        target = int(rng.random() * min(b + 1, held, s.belief.most_branches))
-        which = int(rng.random() * held)
-        for value in range(start, s.space.features[f].stop):
-            if t.labels[node, value - start] >= 0:
-                if which == 0:
-                    cells[value].label = target
-                which -= 1
-
-
-@part
-def drawn_move(t, settings, rng):
-    """A kind of move and the node it changes."""
-    nodes, state, quarter, turn = t.nodes, t.state[0], (1.0 - settings.structural) / 4.0, rng.random()
-    kind = SHRINK if turn < quarter else EXPAND if turn < 2 * quarter else REGROUP if turn < 3 * quarter else MERGE
-    if turn >= 4 * quarter:
-        kind = STRUCTURE
-    if kind == EXPAND or state.inner == 0:
-        kind, node = EXPAND, nodes[int(rng.random() * state.leaves)].leaf_at
-    else:
-        node = nodes[int(rng.random() * state.inner)].inner_at
-    while kind == SHRINK and nodes[node].leafy != nodes[node].children:  # down to a split above leaves
-        node = nodes[node].first
-        while nodes[node].feature < 0 or (nodes[node].next >= 0 and rng.random() < settings.sideways):
-            node = nodes[node].next if nodes[node].next >= 0 else nodes[nodes[node].parent].first
-    return kind, node
-
-
-@part
-def drawn_split(s, t, node, kind, settings, rng):
-    """A new split of a node: its gain (NOTHING for none), feature, groups, and whether its labels are written."""
-    region, values, most = t.nodes[node].region, s.allowed.shape[1], s.belief.most_branches
-    slot = study(s, region, rng)
-    f = t.nodes[node].feature if kind == MERGE else np.int64(rng.random() * s.codes.shape[1])
-    gain = s.counts[slot, values + f]
-    if gain == NOTHING:
-        return NOTHING, f, 2, False
-    if kind == MERGE or rng.random() < settings.blindly:
-        if kind == MERGE:
-            rearrange(s, t, node, settings, rng)
-        else:
-            divide_blindly(s, region, f, rng)
-        gain, b = group(s, region, f)
-        return NOTHING if abs(gain - t.nodes[node].worth) < 1e-9 else gain, f, b, True
-    if most > 2:
-        room = settings.limit + t.nodes[node].below - t.state[0].leaves
-        if divide_best(s, region, f, TWO, min(most, room), 0.0, rng) == NOTHING:
-            return NOTHING, f, 2, True
-        gain, b = group(s, region, f)
-        return gain, f, b, True
-    return gain, f, 2, False
-
-
-@part
-def exchanged(t, node, rng):
-    """At the limit another split is closed in exchange: a drawn one above leaves, -1 if it cannot be."""
-    other = t.nodes[int(rng.random() * t.state[0].inner)].inner_at
-    if t.nodes[other].leafy != t.nodes[other].children or other == t.nodes[node].parent:
-        return NONE
-    return other
-
-
-@kernel
-def anneal(s, t, best, moves, settings, rng):
-    """The paper's moves: expand, shrink, regroup, merge siblings, structural change.
-
-    Each replaces what is below a node by nothing or by one split, and is scored before anything changes.
-    """
-    nodes, state, by_leaves, before = t.nodes, t.state[0], s.belief.by_leaves, 0.0
-    s.used[0].work += 400 * settings.steps
-    for _ in range(settings.steps):
-        before = state.score
-        kind, node = drawn_move(t, settings, rng)
-        leaves, delta, f, b, labelled, other = nodes[node].below, 0.0, NONE, 1, False, NONE
-        if leaves > 1 and leaves == nodes[node].children:
-            delta += features_change(s, t, nodes[node].feature, -ONE)
-        if kind != SHRINK and kind != STRUCTURE:
-            gain, f, b, labelled = drawn_split(s, t, node, kind, settings, rng)
-            if gain == NOTHING:
-                continue
-            delta = gain if kind == MERGE else delta + gain + features_change(s, t, f, ONE)
-        room = settings.limit - (state.leaves + b - leaves)
-        if room < 0 and kind == EXPAND and state.inner > 0:
-            other = exchanged(t, node, rng)
-            if other < 0:
-                continue
-            kind, room = EXCHANGE, room + nodes[other].children - 1
-            delta += features_change(s, t, nodes[other].feature, -ONE) - nodes[other].gain
-            leaves += nodes[other].children - 1
-        if room < 0:
-            continue
-        delta += by_leaves[state.leaves + b - leaves] - by_leaves[state.leaves] - nodes[node].worth
-        moves[kind].proposed += 1
-        if delta < 0.0 and rng.random() >= math.exp(delta / settings.hot):
-            continue
-        moves[kind].accepted += 1
-        replace(s, t, node, f, other, labelled, rng)
-        if state.score > before:
-            remember(t, best, moves, kind)
-        if s.used[0].full > 0 or s.used[0].work > settings.most_work:
-            return
-
-
-@part
-def replace(s, t, node, f, other, labelled, rng):
-    """Close what is below a node, and another split in exchange; then split the node, if a feature is given."""
-    if other >= 0:
-        close(s, t, other)
-    close(s, t, node)
-    if f >= 0:
-        if not labelled:
-            divide_best(s, t.nodes[node].region, f, TWO, s.belief.most_branches, 0.0, rng)
-        split(s, t, node, f)
+    return kind
 
 
 @kernel

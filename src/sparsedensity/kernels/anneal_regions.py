@@ -3,7 +3,7 @@
 Keys have 62 random bits, so two of m regions share one with a probability below m^2 / 2^63: 5e-9 for 200,000 regions.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -22,11 +22,12 @@ from sparsedensity.kernels.divisions import (
 from sparsedensity.kernels.slots import slot_of
 
 REGION = record(
-    "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
+    "key slot origin begin length best known_leaves known_feature look", floats="weight term best_gain known_gain"
 )
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
-gain of the best subtree known (0 leaves: none)."""
+gain of the best subtree known (0 leaves: none); where the divisions are that look best one step ahead (0: nobody
+looked)."""
 USED = record("regions slots rows work full forgotten")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
 somebody looked; whether there is no room left; how often counts were forgotten."""
@@ -36,6 +37,8 @@ class Memory(NamedTuple):
     """The rows, what is believed, and what is known of regions."""
 
     codes: np.ndarray
+    columns: np.ndarray
+    """The same codes, one feature after the other."""
     weights: np.ndarray
     space: Space
     belief: Belief
@@ -50,6 +53,8 @@ class Memory(NamedTuple):
     """The slots of regions by their keys."""
     used: np.ndarray
     desk: Desk
+    ahead: Any
+    """Room to look ahead; None if the leaf model is not even."""
 
 
 class Walks(NamedTuple):
@@ -171,7 +176,7 @@ def region_of(s, parent, f, name):
             s.allowed[region, value] = 0
     new = s.regions[region]
     new.key, new.slot, new.origin = key, -1, parent
-    new.length, new.known_leaves, new.best = -1, 0, -1
+    new.length, new.known_leaves, new.best, new.look = -1, 0, -1, 0
     new.weight = s.desk.cells[name].weight
     return region
 
@@ -200,55 +205,70 @@ def differing_features(s, region, above):
 
 @bare
 def count(s, region):
-    """List the rows of a region from the list of the nearest region above it, and count them.
-
-    The lighter part is counted, the region or what it lacks of the one above; weights lie on a grid on which
-    differences are exact, so that both ways give the same counts.
-    """
+    """List the rows of a region from the list of the nearest region above it, and count them."""
     above = region
     while s.regions[above].length < 0:
         above = s.regions[above].origin
-    if s.used[0].slots == s.counts.shape[0] or s.used[0].rows + s.regions[above].length > s.rows.size:
+    if s.used[0].slots == s.counts.shape[0] or s.used[0].rows + 2 * s.regions[above].length > s.rows.size:
         forget(s)
-        above = 0
-    many, own, begin = differing_features(s, region, above), s.regions[region], s.regions[above].begin
-    end = begin + s.regions[above].length if own.weight > 0.0 else begin
-    slot, to = s.used[0].slots, s.used[0].rows
+        above = np.int64(0)
+    own, upper, slot = s.regions[region], s.regions[above], s.used[0].slots
     s.used[0].slots += 1
-    inside = 2.0 * own.weight <= s.regions[above].weight
-    found = list_rows(s, region, (begin, end), many, (slot, to, inside))
-    if not inside:
-        before = s.regions[above].slot
+    own.slot = slot
+    if own.weight == upper.weight:
+        own.begin, own.length = upper.begin, upper.length
         for value in range(s.allowed.shape[1]):
-            s.counts[slot, value] = s.counts[before, value] - s.counts[slot, value]
-    read = (found if inside else end - begin - found) * s.codes.shape[1]
-    s.used[0].work += 2 * (end - begin) + read
-    own.begin, own.length, own.slot = to, found, slot
-    s.used[0].rows = to + found
+            s.counts[slot, value] = s.counts[upper.slot, value]
+    else:
+        own.begin, own.length = s.used[0].rows, 0
+        if own.weight > 0.0:
+            own.length = list_rows(s, region, above)
+        count_lighter(s, region, above)
+        s.used[0].rows += own.length
     take_term(s, s.desk.parts, region)
     return slot
 
 
 @part
-def list_rows(s, region, span, many, goal):
-    """List the rows of a span inside a region, and count those inside, or outside, in a slot; how many are inside."""
-    (slot, to, counted_inside), features, found = goal, s.space.features, 0
-    for value in range(s.allowed.shape[1]):
-        s.counts[slot, value] = 0.0
-    for i in range(span[0], span[1]):
-        row, inside = s.rows[i], True
+def list_rows(s, region, above):
+    """List the rows of a region that are among those of one above, and behind them the others; how many are inside."""
+    rows, features, upper, found, lost = s.rows, s.space.features, s.regions[above], 0, 0
+    many, to, behind = differing_features(s, region, above), s.used[0].rows, s.used[0].rows + upper.length
+    for i in range(upper.begin, upper.begin + upper.length):
+        row, inside = rows[i], 1
         for j in range(many):
             f = s.desk.cells[j].order
-            if s.allowed[region, features[f].start + s.codes[row, f]] == 0:
-                inside = False
-                break
-        if inside:
-            s.rows[to + found] = row
-            found += 1
-        if inside == counted_inside:
-            for f in range(s.codes.shape[1]):
-                s.counts[slot, features[f].start + s.codes[row, f]] += s.weights[row]
+            if s.allowed[region, features[f].start + s.columns[f, row]] == 0:
+                inside = 0
+        rows[to + found] = rows[behind + lost] = row
+        found += inside
+        lost += 1 - inside
+    s.used[0].work += 2 * upper.length
     return found
+
+
+@part
+def count_lighter(s, region, above):
+    """Count the lighter part, a region or what it lacks of the one above, whose rows are listed one behind the other.
+
+    Weights lie on a grid on which differences are exact, so that both ways give the same counts.
+    """
+    own, upper = s.regions[region], s.regions[above]
+    counts, inside = s.counts[own.slot], 2.0 * own.weight <= upper.weight
+    counts[: s.allowed.shape[1]] = 0.0
+    begin, end = own.begin, own.begin + own.length
+    if not inside:
+        begin, end = own.begin + upper.length, own.begin + 2 * upper.length - own.length
+    if own.weight <= 0.0:
+        end = begin
+    for i in range(begin, end):
+        row = s.rows[i]
+        for f in range(s.codes.shape[1]):
+            counts[s.space.features[f].start + s.codes[row, f]] += s.weights[row]
+    if not inside:
+        for value in range(s.allowed.shape[1]):
+            counts[value] = s.counts[upper.slot, value] - counts[value]
+    s.used[0].work += (end - begin) * s.codes.shape[1]
 
 
 @bare

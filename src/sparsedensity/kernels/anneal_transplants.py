@@ -12,24 +12,26 @@ from sparsedensity.kernels.anneal_regions import count
 from sparsedensity.kernels.anneal_trees import close, inner_below, split
 
 NONE = np.int64(-1)
+GROW, RAISE, LIFT = (np.int64(kind) for kind in range(3))
+"""The kinds of moves: a subtree is grown again, raised, or one of its splits is lifted."""
 
 
 @part
 def transplanted(s, t, copy, node, shares, rng):
-    """Now and then, raise a subtree to a node above it, or lift a split to the top of one: whether that was done."""
+    """Now and then, raise a subtree to a node above it, or lift a split to the top of one: which, or to grow it."""
     if shares[0] + shares[1] <= 0.0 or t.nodes[node].feature < 0:
-        return False
+        return GROW
     turn, inner = rng.random(), inner_below(copy, node)
     if turn >= shares[0] + shares[1] or inner < 2:
-        return False
+        return GROW
     below = copy.nodes[1 + int(rng.random() * (inner - 1))].stack
     if turn < shares[0]:
         close(s, t, node)
         transplant(s, t, node, copy, below, rng)
-        return True
+        return RAISE
     more = (copy.nodes[below].children - 1) * copy.nodes[node].below
     if t.state[0].leaves + more >= t.nodes.shape[0] // 2 - 16:
-        return False
+        return GROW
     close(s, t, node)
     label_as(s, t, node, copy, below, rng)
     if split(s, t, node, copy.nodes[below].feature):
@@ -37,7 +39,7 @@ def transplanted(s, t, copy, node, shares, rng):
         while child >= 0:
             transplant(s, t, child, copy, node, rng)
             child = t.nodes[child].next
-    return True
+    return LIFT
 
 
 @bare

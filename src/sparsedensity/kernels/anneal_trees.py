@@ -209,3 +209,13 @@ def cheapest(t):
             if loss < least:
                 least, where = loss, node
     return least, where
+
+
+@bare
+def weakest(t):
+    """What the subtree that gains least per leaf gains per leaf: what a leaf is worth elsewhere, at the limit."""
+    least = 1.0e300
+    for i in range(t.state[0].inner):
+        node = t.nodes[t.nodes[i].inner_at]
+        least = min(least, node.worth / (node.below - 1))
+    return least

@@ -18,7 +18,7 @@ from sparsedensity.engines.conditions import Columns
 from sparsedensity.errors import ColumnsError, DataError, ParameterError
 from sparsedensity.ingest.encode import check_type
 from sparsedensity.ingest.lazy import LazyTable
-from sparsedensity.models.scored_parts import with_scored_parts
+from sparsedensity.models.scored_parts import LARGEST, with_scored_parts
 from sparsedensity.models.scored_queries import with_scored_queries
 from sparsedensity.models.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 from sparsedensity.report.explanation import leaf_in_words
@@ -42,7 +42,6 @@ IN_WORDS = {
 OWN = "sparsedensity_"
 """How the columns begin that no user sees."""
 WEIGHT, STRANGE, FRACTION = OWN + "weight", OWN + "strange", OWN + "fraction"
-LARGEST = float(np.finfo(np.float64).max)
 LARGEST_WHOLE = 2.0**52
 """Larger numbers are whole."""
 

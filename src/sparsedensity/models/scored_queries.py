@@ -107,16 +107,7 @@ class ScoringQuery:
         return [feature for feature, size in enumerate(self.scoring.density.structure.domain.sizes) if size > 1]
 
     def _code_of(self, feature: int) -> nw.Expr:
-        """The code of a known value, halving the values again and again."""
-        of = self.scoring.density.structure.domain[feature]
-
-        def among(codes: Sequence[int]) -> nw.Expr:
-            if len(codes) == 1:
-                return nw.lit(codes[0])
-            some, others = codes[: len(codes) // 2], codes[len(codes) // 2 :]
-            return nw.when(self.columns.within(of, some, nearest=True)).then(among(some)).otherwise(among(others))
-
-        return among(range(of.size)).cast(nw.Int64)
+        return self.columns.code(self.scoring.density.structure.domain[feature]).cast(nw.Int64)
 
     def _leaf(self) -> nw.Expr:
         """The leaf of a row; -1 for one with an unknown value that matters."""

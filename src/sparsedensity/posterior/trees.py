@@ -109,8 +109,7 @@ class TreePosterior(ABC):
 
     def log_shape(self, tree: Tree, n: float) -> float:
         """What the leaves and the branches of a tree add, whatever rows there are."""
-        branches = np.array([len(split[1]) for split in tree.splits() if split is not None], np.int64)
-        splits = 0.0 if self.only_leaves else float(self.by_branches(branches).sum())
+        splits = 0.0 if self.only_leaves else float(self.by_branches(tree.branches).sum())
         return splits + float(self.by_leaves(np.array([tree.n_leaves]), n)[0])
 
     def leaf_terms(self, structure: Tree, weights: Floats, value_weights: Floats | None = None) -> float:

@@ -27,6 +27,8 @@ def search_in_words(search: Any, structure: Structure) -> str:
     sampled = getattr(search, "sampled", None)
     counted = "" if sampled is None else f"; searched on a sample of {sampled:,} rows, counted on all"
     text = f"{search.method}, {ended} after {moves} in {search.seconds:.2g} s{r_hat}{proof}{counted}"
+    if getattr(search, "converged", None) is False:
+        text += ". The search was still gaining: more restarts or iterations are worth it"
     if not search.limit_binds:
         return text
     unit, units = ("rule", "rules") if isinstance(structure, RuleList) else ("leaf", "leaves")
@@ -41,6 +43,8 @@ def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Fa
     facts += calibrated_size(search, structure)
     if not isinstance(structure, Cells):
         facts.append(("Optimality", _optimality(search, "list" if isinstance(structure, RuleList) else "tree")))
+    if getattr(search, "converged", None) is not None and getattr(search, "spread", None) is not None:
+        facts.append(("Restarts", _restarts(search)))
     if getattr(search, "r_hat", None) is not None:
         facts.append(("Convergence", f"Gelman-Rubin {search.r_hat:.4g}; 1 means that all chains agree"))
     if len(modes := getattr(search, "modes", ())) > 1:
@@ -55,6 +59,13 @@ def calibrated_size(search: Any, structure: Structure) -> list[tuple[str, str]]:
         return []
     doubt = "there may be nothing here." if size == 1 else "finer leaves may be chance."
     return [("Noise", f"Charging for the choice among splits, the best size is {size}: {doubt}")]
+
+
+def _restarts(search: Any) -> str:
+    """How far restarts agreed, and whether the search came to an end."""
+    apart = f"{words.nats(float(f'{search.spread:.3g}'))} apart before they learned from each other"
+    end = "then nothing more was gained" if search.converged else "the search was still gaining when it ended"
+    return f"{search.restarts} restarts were up to {apart}; {end}."
 
 
 def _modes(modes: Sequence[Any]) -> str:

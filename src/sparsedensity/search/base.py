@@ -63,6 +63,8 @@ class Best:
     restarts: int = 1
     spread: float | None = None
     """How far apart the best log posteriors of the restarts are, in nats; None for a single one."""
+    converged: bool | None = None
+    """Whether the last round of a search in rounds brought next to nothing more; ``None`` for other searches."""
     modes: tuple[Mode, ...] = field(default=(), repr=False)
     """Where the restarts ended, the best first, if chains that sample the posterior do not agree."""
     sampled: int | None = None

@@ -182,6 +182,16 @@ class Tree:
         """How many leaves there are."""
         return int(np.sum(self.feature == LEAF))
 
+    @cached_property
+    def branches(self) -> NDArray[np.int64]:
+        """How many children each inner node has."""
+        inner = np.flatnonzero(self.feature != LEAF)
+        above = np.repeat(inner, np.array(self.domain.sizes)[self.feature[inner]])
+        taken = self.child != NOWHERE
+        parent = np.zeros(self.n_nodes, np.int64)
+        parent[self.child[taken]] = above[taken]
+        return np.bincount(parent[1:], minlength=self.n_nodes)[inner]
+
     @property
     def n_features_used(self) -> int:
         """How many features some split asks about."""

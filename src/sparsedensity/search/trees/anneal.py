@@ -1,9 +1,9 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, each by a recipe of its own: from the root by the paper's moves on single splits, or
-from a grown tree by removing subtrees and growing them again. Then chains that start from the best tree polish it,
-round after round, until a round brings no more. A table of very many rows is searched on a sample of them; the best
-trees are then counted on all rows, and refined by exact passes.
+Several chains look for a tree, cool and hot: from a grown tree, they remove subtrees and grow them again. Then chains
+that start from the best tree, and know what all others found of any region, polish it, round after round, until a round
+brings no more. A table of very many rows is searched on a sample of them; the best trees are then counted on all rows,
+and refined by exact passes.
 """
 
 from __future__ import annotations
@@ -45,20 +45,16 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 POLISHERS = 2
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for all before polishing, and for all before passes over all rows."""
-MOST_ROUNDS = 8
+MOST_ROUNDS = 12
 ENOUGH = 2e-4
 """A round of polishing that adds less than this share of all that was gained over a single leaf is the last."""
 BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPES = (
-    Recipe.of(0.0, 0.0, 0.03, 0.5, 0.5),
-    Recipe.of(0.5, 0.3, 0.003, 1.0, 1.0),
-    Recipe.of(0.0, 0.0, 0.1, 1.0, 1.0),
-    Recipe.of(0.7, 0.5, 0.003, 0.5, 0.5),
-)
-POLISH = Recipe.of(0.0, 0.0, 0.002, 1.0, 0.7)
+RECIPES = (Recipe.of(0.1, 0.5, 0.25), Recipe.of(0.3, 1.0, 0.5))
+"""Restarts take turns: cool, and hot."""
+POLISH = Recipe.of(0.1, 1.0, 0.35)
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
@@ -71,10 +67,8 @@ class Anneal:
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
-    epsilon: float = 0.01
-    """The share of structural changes among the paper's moves."""
     starts: tuple[Tree, ...] = ()
-    """Trees to start from instead of the greedy one; every second restart starts from the root."""
+    """Trees to start from instead of the greedy one."""
     effort: float = 1.0
     """A factor to the proposals and rounds: a search at a quarter of the effort takes about a quarter of the time."""
     jobs: int = 1
@@ -92,9 +86,8 @@ class Anneal:
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
         starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else ())
         for i in range(self.restarts):
-            recipe = RECIPES[i % len(RECIPES)]
-            start = starts[i // 2 % len(starts)] if starts and recipe.annealed == 0.0 else None
-            state.chains.append(self._chain(problem, state, recipe, start))
+            start = starts[i // 2 % len(starts)] if starts else None
+            state.chains.append(self._chain(problem, state, RECIPES[i % len(RECIPES)], start))
         state.update()
         state.bottom = state.log_posterior
         return state
@@ -109,8 +102,7 @@ class Anneal:
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
         # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
-        compiled = is_compiled(anneal_moves.anneal) and is_compiled(anneal_moves.rebuild)
-        each(live, lambda chain: chain.block(share), self.jobs if compiled else 1)
+        each(live, lambda chain: chain.block(share), self.jobs if is_compiled(anneal_moves.rebuild) else 1)
         state.update()
         if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
             self._next_stage(problem, state)
@@ -138,6 +130,8 @@ class Anneal:
             limit_binds=(leads and not state.is_sample and reached and leader.wants_more) or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
+            spread=state.spread if self.restarts > 1 else None,
+            converged=None if state.rounds == 0 else not state.gains(),
             sampled=state.sampled,
         )
 
@@ -164,6 +158,8 @@ class Anneal:
             limit_binds=passes.one_more_leaf_pays() or may_bind(problem),
             by_kind=state.by_kind,
             restarts=self.restarts,
+            spread=state.spread if self.restarts > 1 else None,
+            converged=None if state.rounds == 0 else not state.gains(),
             sampled=state.sampled,
         )
 
@@ -178,7 +174,7 @@ class Anneal:
         return dict(sorted(found.items()))
 
     def _chain(self, problem: AnyProblem, state: Annealing, recipe: Recipe, start: Tree | None) -> AnnealChain:
-        chain = AnnealChain(problem, state.table, recipe, state.generators.pop(), self.epsilon, self.cooling)
+        chain = AnnealChain(problem, state.table, recipe, state.generators.pop(), self.cooling)
         chain.budget = state.budget
         chain.proposals = None if self.iterations is None else max(1, round(self.effort * self.iterations))
         chain.start = start
@@ -189,11 +185,12 @@ class Anneal:
         rounds = max(1, round(self.effort * MOST_ROUNDS))
         if state.rounds < rounds and state.gains() and not state.must_count(self.seconds):
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
-            tree = ranked[0].tree(problem)
+            if state.rounds == 0:
+                state.spread = ranked[0].score - ranked[-1].score
+            trees = [chain.tree(problem) for chain in ranked]
             state.before_round, state.rounds = state.log_posterior, state.rounds + 1
             state.keep_only([chain for chain in ranked if chain in state.chains][:POLISHERS])
-            for chain in state.chains:
-                chain.resume(POLISH, tree)
+            each(state.chains, lambda chain: polish(chain, trees), self.jobs)
         elif state.is_sample:
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             state.keep_only([])
@@ -221,6 +218,8 @@ class Annealing:
     passes: Passes | None = None
     """The exact passes over all rows, once a sample has been searched."""
     rounds: int = 0
+    spread: float | None = None
+    """How far apart the best log posteriors of the restarts are, before they learn from each other."""
     before_round: float = -math.inf
     bottom: float = -math.inf
     """The log posterior of a single leaf."""
@@ -286,6 +285,14 @@ class Annealing:
         else:
             best = self.leader()
             self.log_posterior, self.leaves = best.score, best.leaves
+
+
+def polish(chain: AnnealChain, trees: list[Tree]) -> None:
+    """Let a chain go on from the first of some trees, with what it learns from the others."""
+    chain.recipe = POLISH
+    for tree in trees[1:]:
+        chain.learn(tree)
+    chain.resume(POLISH, trees[0])
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:

@@ -39,17 +39,17 @@ BLOCK = 3e7
 """Work between two looks at the clock: some tens of milliseconds."""
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
-KINDS = ("expand", "shrink", "regroup", "merge", "structure", "exchange", "rebuild")
+KINDS = ("grow", "raise", "lift")
+COOLEST, COLD = 0.002, 1e-9
+"""The last temperature, as a share of the price of a leaf; and one, in nats, at which nothing worse is kept."""
+HEAVY = 2.0
+"""A region of twice the weight that a leaf has on average is worth a look ahead."""
 WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
 SETTINGS = moves.Settings(
     steps=1,
     most_work=100_000_000,
     hot=1.0,
     limit=1,
-    structural=0.01,
-    blindly=0.5,
-    merging=0.5,
-    sideways=0.3,
     noise=0.0,
     wild=0.0,
     slack=0.7,
@@ -62,22 +62,22 @@ SETTINGS = moves.Settings(
     taught=300,
     raising=0.2,
     lifting=0.2,
+    looking=0.8,
+    heavy=0.0,
 )
 
 
 class Recipe(NamedTuple):
-    """How one chain looks: temperatures are shares of the total weight n."""
+    """How one chain looks."""
 
-    annealed: float
-    """The share of the budget for annealing from the root; 0 starts from the grown tree."""
-    anneal_hot: float
-    rebuild_hot: float
+    hot: float
+    """The first temperature, as a share of the price of a leaf."""
     settings: moves.Settings
 
     @classmethod
-    def of(cls, annealed: float, anneal_hot: float, rebuild_hot: float, noise: float, wild: float) -> Recipe:
+    def of(cls, hot: float, noise: float, wild: float) -> Recipe:
         """A recipe that shakes gains and divisions so much."""
-        return cls(annealed, anneal_hot, rebuild_hot, SETTINGS._replace(noise=noise, wild=wild))
+        return cls(hot, SETTINGS._replace(noise=noise, wild=wild))
 
 
 class Stored(NamedTuple):
@@ -124,11 +124,10 @@ class AnnealChain:
         table: Table,
         recipe: Recipe,
         rng: np.random.Generator,
-        epsilon: float,
         cooling: Cooling = "geometric",
     ) -> None:
         self.problem = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
-        self.table, self.recipe, self.rng, self.cooling, self.epsilon = table, recipe, rng, cooling, epsilon
+        self.table, self.recipe, self.rng, self.cooling = table, recipe, rng, cooling
         self.limit = limit_of(problem)
         self.walks = EXPLORED if region_count(problem) <= FEW_REGIONS else 0
         self.n = float(table.weights.sum())
@@ -168,13 +167,19 @@ class AnnealChain:
         plant(self.trees[0], self.one_leaf)
         self._replay(self.trees[0], start.splits())
 
+    def learn(self, tree: Tree) -> None:
+        """Remember what another tree knows of its regions: the better subtree of two serves all."""
+        plant(self.trees[0], self.one_leaf)
+        self._replay(self.trees[0], tree.splits())
+        self._rebuild(1, COLD, self.recipe.settings)
+
     def retire(self) -> None:
         """Keep what was found only."""
         if self.started:
             del self.memory, self.trees
 
     def _begin(self) -> None:
-        """Memory, and the first tree: given, or grown; annealing from the root needs none."""
+        """Memory, and the first tree: given, or grown."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
         one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
@@ -185,8 +190,8 @@ class AnnealChain:
         if self.start is not None:
             self._replay(tree, self.start.splits())
             self._rebuild(0, 1.0, self.recipe.settings)
-        elif self.recipe.annealed == 0.0:
-            self._rebuild(1, 1e-9, self.recipe.settings._replace(noise=0.0, wild=0.0, trust=0.0))
+        else:
+            self._rebuild(1, COLD, self.recipe.settings._replace(noise=0.0, wild=0.0, trust=0.0))
         if score_of(tree) > score_of(best):
             copy_tree(tree, best)
 
@@ -195,36 +200,27 @@ class AnnealChain:
         if self.proposals is not None:
             proposed = self.proposed - self.moved
             return max(proposed / self.proposals, self.spent / (WORK_PER_PROPOSAL * self.proposals))
-        if self.walks and self.recipe.annealed == 0.0 and self.spent > self.budget * PATIENCE + 4 * self.spent_at_best:
+        if self.walks and self.spent > self.budget * PATIENCE + 4 * self.spent_at_best:
             return 1.0
         return self.spent / self.budget
 
     def _move(self, x: float) -> None:
         """Some moves at the temperature that belongs to the share x of the budget."""
-        annealed = self.recipe.annealed
-        if x < annealed:
-            self._anneal(1000, self._cooled(self.recipe.anneal_hot, 1e-4, x / annealed))
-        else:
-            steps = 10 if len(self.problem.domain) <= MANY_COLUMNS else 1
-            hot = self._cooled(self.recipe.rebuild_hot, 1e-5, (x - annealed) / (1.0 - annealed))
-            self._explore(steps * self.walks)
-            self._rebuild(steps, hot, self.recipe.settings)
+        steps = 10 if len(self.problem.domain) <= MANY_COLUMNS else 1
+        self._explore(steps * self.walks)
+        self._rebuild(steps, self._cooled(x), self.recipe.settings)
 
-    def _cooled(self, hot: float, cold: float, x: float) -> float:
-        """The temperature after a share x of the budget: from at least 4 nats down to at least 0.1."""
-        hot, cold = max(hot * self.n, 4.0), max(cold * self.n, 0.1)
+    def _cooled(self, x: float) -> float:
+        """The temperature after a share x of the budget, by what a leaf is worth: from 2 nats at least to 0.1."""
+        best = self.trees[2]
+        price = max(weakest_of(best), self._price(leaves_of(best)))
+        hot, cold = max(self.recipe.hot * price, 2.0), max(COOLEST * price, 0.1)
         return hot * (cold / hot) ** x if self.cooling == "geometric" else hot + (cold - hot) * x
 
     @property
     def proposed(self) -> int:
         """How many moves were proposed."""
         return int(self.moves["proposed"].sum())
-
-    def _anneal(self, steps: int, hot: float) -> None:
-        tree, _, best = self.trees
-        settings = self._settings(self.recipe.settings, steps, hot)
-        moves.anneal(self.memory, tree, best, self.moves, settings, self.rng)
-        self._account()
 
     def _rebuild(self, steps: int, hot: float, settings: moves.Settings) -> None:
         moves.rebuild(self.memory, *self.trees, self.moves, self._settings(settings, steps, hot), self.rng)
@@ -237,7 +233,8 @@ class AnnealChain:
             regions.explore(self.memory, self.path, price, WALKS._replace(trials=trials), self.rng)
 
     def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
-        return settings._replace(steps=steps, hot=float(hot), limit=self.limit, structural=float(self.epsilon))
+        heavy = HEAVY * self.n / self.limit
+        return settings._replace(steps=steps, hot=float(hot), limit=self.limit, heavy=heavy)
 
     def _price(self, leaves: int) -> float:
         """What one more leaf must gain."""
@@ -323,6 +320,12 @@ def leaves_of(tree: trees.Growing) -> int:
 def score_of(tree: trees.Growing) -> float:
     """The log posterior of a tree."""
     return float(tree.state["score"][0])
+
+
+def weakest_of(tree: trees.Growing) -> float:
+    """What the subtree that gains least per leaf gains per leaf."""
+    inner = tree.nodes[tree.nodes["inner_at"][: int(tree.state["inner"][0])]]
+    return float(np.min(inner["worth"] / (inner["below"] - 1), initial=np.inf)) if len(inner) else 0.0
 
 
 def region_count(problem: AnyProblem) -> float:
