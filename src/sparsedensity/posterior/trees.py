@@ -46,9 +46,9 @@ class TreePosterior(ABC):
     log_splits: tuple[float, ...] = ()
     """Ln of the ways to split the domain, by the number of children; without it the choice among splits is free."""
 
-    def calibrated(self, domain: Domain) -> Self:
-        """The same belief with a charge for having chosen each split among all there are."""
-        most = 2 if self.only_leaves else max(*domain.sizes, 2)
+    def calibrated(self, domain: Domain, most: float = math.inf) -> Self:
+        """The same belief with a charge for having chosen each split among all there are, for so many children."""
+        most = 2 if self.only_leaves else max(int(min(most, max(domain.sizes))), 2)
         return replace(self, log_splits=log_splits(domain, most))  # type: ignore[type-var]
 
     def with_leaf(self, leaf: Any) -> Self:

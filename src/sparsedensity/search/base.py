@@ -238,7 +238,7 @@ def calibrated_leaves(problem: Problem[Any], best: Best) -> int | None:
     if not best.scores:
         return None
     own, n = problem.posterior, problem.engine.n
-    calibrated = own.calibrated(problem.domain)
+    calibrated = own.calibrated(problem.domain, most=max(best.scores))
 
     def score(size: int) -> float:
         tree = best.archive[size]

@@ -232,7 +232,7 @@ class CaseSearch:
                 tree = tree_of(self.lattice, counts.plan(self.lattice.root, k))
                 self.proof.keep(float(self.by_size[k]) + counts.best(k), tree)
             return
-        charge = self.problem.posterior.calibrated(self.problem.domain).log_splits[2]
+        charge = self.problem.posterior.calibrated(self.problem.domain, most=2).log_splits[2]
         if self.by_leaves:
             yield from self._charge(charge)
         else:
