@@ -1,10 +1,8 @@
-"""The annealing search: proposals a second, the paper's tables, growth, and large tables beside mlpack's DET.
+"""The annealing search: proposals a second, the paper's tables, what each part buys, and a large table.
 
 Name parts to run only those: ``python -m benchmarks anneal`` runs all, ``BENCH_PARTS=speed,quality`` some.
-``BENCH_PLOT`` is a file for the plot of growth.
 """
 
-import importlib.util
 import os
 import time
 from collections.abc import Callable
@@ -16,9 +14,7 @@ import numpy as np
 from benchmarks.paper_data import paper_table
 from benchmarks.plain_annealer import PlainAnnealer
 from benchmarks.timing import best_of, measured
-from reproduction import charts
 from reproduction.datasets.random_trees import random_tree
-from reproduction.study import Chart, Panel, Series
 from sparsedensity import datasets
 from sparsedensity.engines import MemoryEngine, whole_table
 from sparsedensity.ingest import Reading, open_source, read_table
@@ -28,7 +24,6 @@ from sparsedensity.search import Anneal, Found, Greedy, run
 from sparsedensity.search.trees import anneal
 from sparsedensity.search.trees.anneal_chain import AnnealChain, Recipe
 from sparsedensity.table import Table
-from sparsedensity.writing import write_text
 
 BEST_KNOWN = {
     "compas": (-30860, -30198),
@@ -52,8 +47,6 @@ def main() -> None:
         "speed": speed,
         "quality": quality,
         "moves": moves,
-        "growth": growth,
-        "million": million,
         "census": census,
     }
     for name in os.environ.get("BENCH_PARTS", ",".join(parts)).split(","):
@@ -156,46 +149,6 @@ def moves() -> None:
             with patch.object(anneal, "RECIPES", recipes), patch.object(anneal, "MOST_ROUNDS", 0):
                 scores.append(run(Anneal(jobs=2), problem).log_posterior)
         print(f"| {name} | " + " | ".join(f"{score:.0f}" for score in scores) + " |")
-
-
-def growth() -> None:
-    """The time of a default fit with rows and with features."""
-    rows = {n: seconds_of(random_table(n, [4] * 20)) for n in (1_000, 10_000, 100_000, 1_000_000, 2_000_000)}
-    columns = {p: seconds_of(random_table(100_000, [4] * p)) for p in (5, 10, 20, 50, 100)}
-    for what, times in (("rows at 20 features", rows), ("features at 100,000 rows", columns)):
-        print(f"{what}: " + ", ".join(f"{n:,}: {seconds:.1f} s" for n, seconds in times.items()))
-    if (file := os.environ.get("BENCH_PLOT")) is not None:
-        draw(file, {"rows, at 20 features": rows, "features, at 100,000 rows": columns})
-
-
-def seconds_of(table: Table) -> float:
-    return run(Anneal(jobs=2), problem_of(table)).seconds
-
-
-def draw(file: str, curves: dict[str, dict[int, float]]) -> None:
-    """Seconds against size, on logarithmic axes, beside a line that grows as the size does."""
-    panels = []
-    for label, times in curves.items():
-        sizes, seconds = tuple(map(float, times)), tuple(times.values())
-        linear = tuple(seconds[0] * size / sizes[0] for size in sizes)
-        series = (Series("a default fit", sizes, seconds, True), Series("linear", sizes, linear, True, faint=True))
-        panels.append(Panel("", label, "seconds", series, True, True))
-    write_text(charts.svg(Chart("growth", "The time of a fit", tuple(panels))), file)
-
-
-def million() -> None:
-    """A complete default fit of a million rows by 20 features, beside mlpack's DET, unpruned, on the same rows."""
-    truth = random_tree(rows=1_000_000, sizes=[5] * 20, leaves=100, seed=1)
-    ours = measured(lambda: run(Anneal(jobs=2), problem_of(Table.of(truth.domain, truth.codes))))
-    print(f"sparsedensity: {ours.seconds:.1f} s, log posterior {ours.value.log_posterior:.0f}")
-    if importlib.util.find_spec("mlpack") is None:
-        print("mlpack is skipped: it is not installed (pip install mlpack).")
-        return
-    from mlpack import det
-
-    numbers = truth.codes.astype(np.float64)
-    seconds = best_of(1, lambda: det(training=numbers, skip_pruning=True))
-    print(f"mlpack's DET, unpruned: {seconds:.1f} s; ours takes {ours.seconds / seconds:.2f} times that")
 
 
 def census() -> None:

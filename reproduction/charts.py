@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import io
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib
@@ -36,12 +37,14 @@ NAME_HIGH, NAME_WIDE = 8.0, 70.0
 
 def draw(chart: Chart) -> Any:
     """The chart as a matplotlib figure."""
-    wide = 1.4 * WIDE if len(chart.panels) == 1 else WIDE * len(chart.panels)
-    figure = Figure(figsize=(wide, HIGH), layout="constrained", facecolor=LIGHT["paper"])
+    across = -(-len(chart.panels) // chart.rows)
+    size = 1.4 * WIDE if len(chart.panels) == 1 else WIDE * across, HIGH * chart.rows
+    figure = Figure(figsize=size, layout="constrained", facecolor=LIGHT["paper"])
     labels = list(dict.fromkeys(series.label for panel in chart.panels for series in panel.series))
-    panels = list(zip(figure.subplots(1, len(chart.panels), squeeze=False)[0], chart.panels, strict=True))
+    places = figure.subplots(chart.rows, across, squeeze=False, sharey=chart.one_scale)
+    panels = list(zip(places.flat, chart.panels, strict=True))
     for axes, panel in panels:
-        _dress(axes, panel)
+        _dress(axes, panel, chart.panels if chart.one_scale else (panel,))
         for series in panel.series:
             _plot(axes, series, labels.index(series.label))
     _legend(figure, labels)
@@ -79,20 +82,35 @@ def themed(text: str) -> str:
     return text
 
 
+def by_itself(chart: Chart) -> str:
+    """The chart as an SVG file that is light or dark as its reader prefers."""
+    start, end = re.split(r"(?<=>)", themed(svg(chart)), maxsplit=1)
+    named = start.replace("<svg ", f'<svg role="img" aria-label="{html.escape(chart.title)}" ')
+    return f"{named}\n <style>{stylesheet(palette())}</style>{end}"
+
+
+def stylesheet(colours: Mapping[str, tuple[str, str]]) -> str:
+    """Named colours, as light or dark as the reader prefers."""
+    light, dark = ("".join(f"--{name}:{pair[side]};" for name, pair in colours.items()) for side in (0, 1))
+    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
 def palette() -> dict[str, tuple[str, str]]:
     """Every colour of a chart by its name: light and dark."""
     series = {f"series{i}": pair for i, pair in enumerate(SERIES)}
     return series | {name: (LIGHT[name], DARK[name]) for name in ("paper", "ink", "soft", "line")}
 
 
-def _dress(axes: Any, panel: Panel) -> None:
+def _dress(axes: Any, panel: Panel, as_high: Sequence[Panel]) -> None:
+    """Everything but the series; some panels are as high as this one."""
     axes.set_facecolor(LIGHT["paper"])
     axes.set_title(panel.title, color=LIGHT["ink"], fontsize=10, loc="left")
     axes.set_xlabel(panel.across, color=LIGHT["ink"])
-    axes.set_ylabel(panel.up, color=LIGHT["ink"])
+    if len(as_high) == 1 or axes.get_subplotspec().is_first_col():
+        axes.set_ylabel(panel.up, color=LIGHT["ink"])
     for wanted, axis, values in (
         (panel.log_x, axes.xaxis, [x for series in panel.series for x in series.x]),
-        (panel.log_y, axes.yaxis, [y for series in panel.series for y in series.y]),
+        (panel.log_y, axes.yaxis, [y for other in as_high for series in other.series for y in series.y]),
     ):
         if wanted:
             _make_log(axis, values)

@@ -56,5 +56,4 @@ def _file(study: SavedStudy, table: int) -> str:
 
 def _colours() -> str:
     pairs = {name: pair for name, pair in charts.palette().items() if name.startswith("series")}
-    light, dark = ("".join(f"--{name}:{pair[side]};" for name, pair in pairs.items()) for side in (0, 1))
-    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    return f"{charts.stylesheet(pairs)}\n"

@@ -85,13 +85,17 @@ class Panel(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure of numbers, side by side in panels that share a legend."""
+    """A figure of numbers, in panels that share a legend."""
 
     name: str
     title: str
     panels: tuple[Panel, ...]
     words: str = ""
     """What to see in it."""
+    rows: int = 1
+    """How many rows the panels stand in."""
+    one_scale: bool = False
+    """Whether all panels have the same scale upwards."""
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,25 @@ def test_on_a_page_a_chart_has_the_colours_of_the_page():
     assert not [light for light, _ in charts.palette().values() if light in themed]
 
 
+def test_a_chart_by_itself_is_light_or_dark_as_its_reader_prefers():
+    drawn = charts.by_itself(a_study().figures[0])
+    assert ET.fromstring(drawn).get("aria-label") == "A chart"
+    light, dark = drawn.split("@media (prefers-color-scheme:dark)")
+    for name, (by_day, by_night) in charts.palette().items():
+        assert f"--{name}:{by_day};" in light
+        assert f"--{name}:{by_night};" in dark
+
+
+def test_panels_stand_in_rows_and_may_have_one_scale():
+    low, high = (Panel("", "x", "seconds", (Series("one", (1.0, 2.0), (y, 2 * y), True),)) for y in (1.0, 50.0))
+    drawn = charts.draw(Chart("c", "C", (low, high, high, low), rows=2, one_scale=True))
+    assert [axes.get_ylabel() for axes in drawn.axes] == ["seconds", "", "seconds", ""]
+    assert len({axes.get_ylim() for axes in drawn.axes}) == 1
+    apart = charts.draw(Chart("c", "C", (low, high)))
+    assert [axes.get_ylabel() for axes in apart.axes] == ["seconds", "seconds"]
+    assert len({axes.get_ylim() for axes in apart.axes}) == 2
+
+
 def test_the_colours_of_series_are_their_own():
     lights = [light for light, _ in charts.SERIES]
     assert len(set(lights)) == len(lights)
