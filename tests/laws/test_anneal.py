@@ -17,6 +17,7 @@ from sparsedensity.search import Anneal, Budget, Greedy, run
 from sparsedensity.search.trees import anneal
 from sparsedensity.search.trees import anneal_chain as chain
 from sparsedensity.structures import Tree
+from sparsedensity.table import Table
 from tests import naive
 from tests.naive_search import best_branch_sparse, best_leaf_sparse
 from tests.strategies import data_in, domains, positive, real_weights, shares, table_of, trees
@@ -105,6 +106,16 @@ def test_the_record_says_how_far_apart_the_restarts_were():
     frame = datasets.titanic()
     assert LeafSparseTree(search="anneal", restarts=3).fit(frame).search_.spread >= 0
     assert LeafSparseTree(search="anneal", restarts=1).fit(frame).search_.spread is None
+
+
+def test_a_search_that_was_still_gaining_when_it_ended_says_so(monkeypatch):
+    truth = random_tree(rows=300, sizes=[3, 2, 2], leaves=4, seed=1)
+    problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse(8, 2))
+    assert run(Anneal(), problem).converged is True
+    assert run(Anneal(), problem, budget=Budget(moves=1)).converged is None
+    monkeypatch.setattr(anneal, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(anneal, "ENOUGH", -1.0)
+    assert run(Anneal(), problem).converged is False
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -54,7 +54,7 @@ def test_it_is_said_how_far_restarts_agreed_and_when_a_longer_search_is_worth_it
     )
     assert "worth it" not in search_in_words(search(**rounds), RULES)
     still = search_in_words(search(**{**rounds, "converged": False}), RULES)
-    assert still.endswith(". The search was still gaining: more restarts or iterations are worth it")
+    assert still.endswith(". The search was still gaining: a longer one is worth it")
     assert "Restarts" not in dict(search_facts(search(), RULES))
 
 

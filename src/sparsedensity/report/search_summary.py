@@ -28,7 +28,7 @@ def search_in_words(search: Any, structure: Structure) -> str:
     counted = "" if sampled is None else f"; searched on a sample of {sampled:,} rows, counted on all"
     text = f"{search.method}, {ended} after {moves} in {search.seconds:.2g} s{r_hat}{proof}{counted}"
     if getattr(search, "converged", None) is False:
-        text += ". The search was still gaining: more restarts or iterations are worth it"
+        text += ". The search was still gaining: a longer one is worth it"
     if not search.limit_binds:
         return text
     unit, units = ("rule", "rules") if isinstance(structure, RuleList) else ("leaf", "leaves")

@@ -64,7 +64,7 @@ class Best:
     spread: float | None = None
     """How far apart the best log posteriors of the restarts are, in nats; None for a single one."""
     converged: bool | None = None
-    """Whether the last round of a search in rounds brought next to nothing more; ``None`` for other searches."""
+    """Whether the last rounds of a search brought next to nothing; ``None`` if it has none, or was stopped before."""
     modes: tuple[Mode, ...] = field(default=(), repr=False)
     """Where the restarts ended, the best first, if chains that sample the posterior do not agree."""
     sampled: int | None = None

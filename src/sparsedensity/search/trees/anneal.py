@@ -131,7 +131,7 @@ class Anneal:
             by_kind=state.by_kind,
             restarts=self.restarts,
             spread=state.spread if self.restarts > 1 else None,
-            converged=None if state.rounds == 0 else not state.gains(),
+            converged=state.settled,
             sampled=state.sampled,
         )
 
@@ -159,7 +159,7 @@ class Anneal:
             by_kind=state.by_kind,
             restarts=self.restarts,
             spread=state.spread if self.restarts > 1 else None,
-            converged=None if state.rounds == 0 else not state.gains(),
+            converged=state.settled,
             sampled=state.sampled,
         )
 
@@ -192,7 +192,9 @@ class Anneal:
             state.rounds += 1
             state.keep_only([chain for chain in ranked if chain in state.chains][: len(POLISH)])
             each(list(zip(state.chains, POLISH, strict=False)), lambda one: polish(*one, trees), self.jobs)
-        elif state.is_sample:
+            return
+        state.settled = not state.gains()
+        if state.is_sample:
             ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
             state.keep_only([])
             starts = self.starts if state.grown is None else (state.grown,)
@@ -223,6 +225,8 @@ class Annealing:
     """How far apart the best log posteriors of the restarts are, before they learn from each other."""
     before_rounds: list[float] = field(default_factory=lambda: [-math.inf] * PATIENCE)
     """The log posterior before each round."""
+    settled: bool | None = None
+    """Whether the last rounds brought next to nothing, once they are through."""
     bottom: float = -math.inf
     """The log posterior of a single leaf."""
     begin: float = field(default_factory=time.perf_counter)
