@@ -1,6 +1,7 @@
 """Ctrl-C gives the best so far, at once and whole; before there is one, a quiet end."""
 
 import json
+import signal
 import sys
 
 import numpy as np
@@ -64,7 +65,8 @@ def test_ctrl_c_in_a_fit_saves_the_best_so_far_and_says_so(name, tmp_path, reque
 @pytest.mark.parametrize("module", ["typer", "polars", "numba", "scipy"])
 def test_ctrl_c_while_the_program_starts_is_a_quiet_end(module):
     fit = Terminal("fit", "titanic", PYTHONPROFILEIMPORTTIME="1")
-    assert fit.wait_for(rf"\| +{module}\.").ctrl_c().end() == 130
+    ended_by_python = -signal.SIGINT  # if the fit was through before, and the interpreter shut down
+    assert fit.wait_for(rf"\| +{module}\.").ctrl_c().end() in (130, ended_by_python)
     assert "Traceback" not in fit.said
 
 

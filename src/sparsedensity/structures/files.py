@@ -34,7 +34,9 @@ SEARCH_KINDS: dict[str, dict[str, Callable[[Json], bool]]] = {
     "a number": dict.fromkeys(("log_posterior", "moves", "seconds"), is_number),
     "a number or null": dict.fromkeys(("upper_bound", *IF_KNOWN[:-1]), lambda value: value is None or is_number(value)),
     "true or false": {"proven": lambda value: isinstance(value, bool)},
-    "true, false or null": dict.fromkeys(("limit_binds", "converged"), lambda value: value in (None, True, False)),
+    "true, false or null": dict.fromkeys(
+        ("limit_binds", "converged"), lambda value: value is None or isinstance(value, bool)
+    ),
 }
 """What each entry about the search must be."""
 
