@@ -51,7 +51,7 @@ BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPES = (Recipe.of(0.1, 0.5, 0.25), Recipe.of(0.3, 1.0, 0.5))
+RECIPES = (Recipe.of(0.1, 0.5, 0.25), Recipe.of(0.3, 1.0, 1.0))
 """Restarts take turns: cool, and hot."""
 POLISH = (Recipe.of(0.1, 1.0, 0.35), RECIPES[1])
 """The better chain polishes cool, the other hot."""
