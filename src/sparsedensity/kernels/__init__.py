@@ -38,7 +38,7 @@ def record(ints: str = "", floats: str = "") -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-NONE, ONE, TWO = np.int64(0), np.int64(1), np.int64(2)
+NONE, ZERO, ONE, TWO = np.int64(-1), np.int64(0), np.int64(1), np.int64(2)
 """As arguments of kernels, plain numbers would be types of their own, and compile the kernel once more for each."""
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import bare, by_type, held, part, record
+from sparsedensity.kernels import NONE, bare, by_type, held, part, record
 from sparsedensity.kernels.anneal_regions import study
 from sparsedensity.kernels.belief import NOTHING, head, piece
 from sparsedensity.kernels.divisions import CountedRegion, Wish, best_division, sort_by_density
@@ -23,7 +23,6 @@ ENOUGH_ROWS = 2000
 """Of more rows, every second, third, .. is counted."""
 MANY_VALUES = 64
 """A feature with more values is not looked at."""
-NONE = np.int64(-1)
 
 
 class Ahead(NamedTuple):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import TWO, bare, kernel, part, record
+from sparsedensity.kernels import NONE, TWO, bare, kernel, part, record
 from sparsedensity.kernels.anneal_looks import drawn_look
 from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import GROW, transplanted
@@ -14,7 +14,7 @@ from sparsedensity.kernels.belief import NOTHING
 
 KIND = record("proposed accepted better")
 """The record of one kind of move: how many were proposed, accepted, and led to a new best tree."""
-NONE, ROOT = np.int64(-1), np.int64(0)
+ROOT = np.int64(0)
 WHOLE = 0.8
 """A region of more than this share of the one it was split off is much the same as that one."""
 

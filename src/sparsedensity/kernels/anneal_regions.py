@@ -259,8 +259,6 @@ def count_lighter(s, region, above):
     begin, end = own.begin, own.begin + own.length
     if not inside:
         begin, end = own.begin + upper.length, own.begin + 2 * upper.length - own.length
-    if own.weight <= 0.0:
-        end = begin
     for i in range(begin, end):
         row = s.rows[i]
         for f in range(s.codes.shape[1]):

@@ -7,11 +7,10 @@ or to make one of the others first (lift it, and have the rest on both sides) do
 
 import numpy as np
 
-from sparsedensity.kernels import bare, part
+from sparsedensity.kernels import NONE, bare, part
 from sparsedensity.kernels.anneal_regions import count
 from sparsedensity.kernels.anneal_trees import close, inner_below, split
 
-NONE = np.int64(-1)
 GROW, RAISE, LIFT = (np.int64(kind) for kind in range(3))
 """The kinds of moves: a subtree is grown again, raised, or one of its splits is lifted."""
 

@@ -5,7 +5,7 @@ the other is separated from the rest, and atoms are exchanged while that pays. I
 in every way, and so are those of an ordered feature.
 """
 
-from sparsedensity.kernels import NONE, ONE, TWO, bare, part
+from sparsedensity.kernels import ONE, TWO, ZERO, bare, part
 from sparsedensity.kernels.belief import NOTHING, evidence, head
 from sparsedensity.kernels.counted_parts import MOVED, REST, count_group, lay_out, name_atoms, piece_of
 
@@ -41,7 +41,7 @@ def grown_division(task, wish, rng):
 @bare
 def divided_gain(task, b):
     """The gain of a division into b named groups, the children taken as leaves: all but the heaviest are counted."""
-    cells, region, counts, heaviest = task.desk.cells, task.region, task.desk.parts.counts, NONE
+    cells, region, counts, heaviest = task.desk.cells, task.region, task.desk.parts.counts, ZERO
     for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
         cells[value].atom = cells[value].label
     for name in range(b):
@@ -114,7 +114,7 @@ def divided_in_every_way(task, m, noise, rng):
         for value in range(counts.shape[1]):
             counts[old, value] -= pairs[atom, value]
             counts[1 - old, value] += pairs[atom, value]
-        change = piece_of(task, NONE, NONE) + piece_of(task, ONE, ONE) - whole
+        change = piece_of(task, ZERO, ZERO) + piece_of(task, ONE, ONE) - whole
         shaken = change - noise * rng.random() if noise > 0.0 else change
         if shaken > most:
             best, most, found = change, shaken, i ^ (i >> 1)
@@ -129,8 +129,8 @@ def grouped(task, m):
     counts, region = task.desk.parts.counts, task.region
     for value in range(counts.shape[1]):
         counts[0, value] = region.counts[value]
-    settle(task, m, (NONE, ONE), (0.0, 0.0))
-    pieces = piece_of(task, NONE, NONE), piece_of(task, ONE, ONE)
+    settle(task, m, (ZERO, ONE), (0.0, 0.0))
+    pieces = piece_of(task, ZERO, ZERO), piece_of(task, ONE, ONE)
     task.desk.cells[0].piece, task.desk.cells[1].piece = pieces
     return pieces[0] + pieces[1] - evidence(task.belief, region.weight) - region.term
 
@@ -139,7 +139,7 @@ def grouped(task, m):
 def separate(task, m, new, noise, rng):
     """Give a new group to the atom, or the run, whose separation gains most: the change of the pieces."""
     cells, feature, parts = task.desk.cells, task.space.features[task.f], task.desk.parts
-    best, most, found, pieces = NOTHING, NOTHING, (NONE, -ONE, NONE), (0.0, 0.0)
+    best, most, found, pieces = NOTHING, NOTHING, (ZERO, -ONE, ZERO), (0.0, 0.0)
     known = m - 1 if feature.ordered > 0 and has_missing(task) else m
     for atom in range(m):
         cells[atom].before = cells[atom].group

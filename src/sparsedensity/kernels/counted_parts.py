@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, ONE, bare, part
+from sparsedensity.kernels import ONE, ZERO, bare, part
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, evidence, term
 
 MOST_GROUPS = 12
@@ -56,7 +56,7 @@ class Dividing(NamedTuple):
 @bare
 def name_atoms(task):
     """Number the atoms of a feature's values and weigh them: how many; a missing value apart from runs is the last."""
-    cells, region, feature, m, lightest = task.desk.cells, task.region, task.space.features[task.f], NONE, -ONE
+    cells, region, feature, m, lightest = task.desk.cells, task.region, task.space.features[task.f], ZERO, -ONE
     most, ordered, light = task.desk.parts.pairs.shape[0], feature.ordered > 0, -1.0
     if region.weight > 0.0:
         light = 0.0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, bare, kernel, part
+from sparsedensity.kernels import ZERO, bare, kernel, part
 from sparsedensity.kernels.list_insert import Wanted, find_insertion, insertion_prior
 from sparsedensity.kernels.list_rows import take_rows, weight_of
 from sparsedensity.kernels.list_state import adopt, copy_rules, has_rule, shift_rule, swap_rules
@@ -228,7 +228,7 @@ def redraw(task, memory, scratch, order, temperature, rng):
         left = log_prior(terms, state.size[:n], draft.unused)
         error = log_prior_before - left - insertion_prior(terms, n, draft.unused, size)
     log_way_back = (math.log(2.0) if n + 1 == order.limit else 0.0) - math.log(n + 1.0)
-    wanted = Wanted(order.deepest, NONE, np.bool_(False), temperature, log_way_back)
+    wanted = Wanted(order.deepest, ZERO, np.bool_(False), temperature, log_way_back)
     target = find_insertion(task, memory, scratch, wanted, rng)
     if target >= 0:
         expected = state.now.log_prior + insertion_prior(terms, n, draft.unused, draft.size[target])
@@ -293,4 +293,4 @@ def work(task, memory, scratch, job, trace, rng):
         return True
     if job.drafted < 0:
         return insert_best(task, memory, scratch, job.wanted, rng)
-    return adopt(task, memory.state, memory.pool, memory.draft, memory.archive, NONE, job.drafted)
+    return adopt(task, memory.state, memory.pool, memory.draft, memory.archive, ZERO, job.drafted)
