@@ -15,12 +15,11 @@ from docs.hooks.mathematics import on_page_content
 from tests.docs.building import ROOT
 
 FRONT_PAGE = ROOT / "docs" / "index.md"
-PUBLIC = ("", ".datasets", ".evaluation", ".posterior", ".search", ".engines", ".structures")
-NAMES = [
-    (f"sparsedensity{room}", name)
-    for room in PUBLIC
-    for name in importlib.import_module(f"sparsedensity{room}").__all__
-]
+PUBLIC = ("sparsedensity", "sparsedensity.datasets", "sparsedensity.evaluation")
+EXTENDED = tuple(f"sparsedensity.{room}" for room in ("posterior", "search", "engines", "structures"))
+"""The rooms with what an extender uses."""
+NAMES = [(room, name) for room in PUBLIC for name in importlib.import_module(room).__all__]
+NAMES_FOR_EXTENDERS = [(room, name) for room in EXTENDED for name in importlib.import_module(room).__all__]
 LINK = re.compile(r'\s(?:href|src)="([^"]*)"')
 PLACE = re.compile(r'\sid="([^"]*)"')
 LOADED = re.compile(r'<(?:script|img|iframe|link|source)\b[^>]*\s(?:src|href)="([^"]*)"')
@@ -54,7 +53,8 @@ def test_nothing_is_loaded_from_elsewhere(pages):
 def test_every_public_name_is_in_the_reference(site):
     *_, packed = (site / "objects.inv").read_bytes().split(b"\n", 4)
     known = {line.split(" ")[0] for line in zlib.decompress(packed).decode().splitlines()}
-    assert [(room, name) for room, name in NAMES if not known & {f"{room}.{name}", home(room, name)}] == []
+    names = NAMES + NAMES_FOR_EXTENDERS
+    assert [place for place in names if not known & {".".join(place), home(*place)}] == []
 
 
 def home(room, name):
@@ -67,6 +67,11 @@ def test_the_docstring_of_a_public_name_has_an_example(room, name):
     found = getattr(importlib.import_module(room), name)
     if callable(found) or inspect.ismodule(found):  # what is a plain value has no docstring of its own
         assert ">>> " in inspect.getdoc(found)
+
+
+@pytest.mark.parametrize("room", EXTENDED)
+def test_the_docstring_of_a_room_for_extenders_has_an_example(room):
+    assert ">>> " in importlib.import_module(room).__doc__
 
 
 def formula(latex):
