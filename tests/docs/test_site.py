@@ -10,8 +10,10 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 from mkdocs.exceptions import PluginError
+from typer.main import get_command
 
 from docs.hooks.mathematics import on_page_content
+from sparsedensity.cli import app
 from tests.docs.building import ROOT
 
 FRONT_PAGE = ROOT / "docs" / "index.md"
@@ -60,6 +62,14 @@ def test_every_public_name_is_in_the_reference(site):
 def home(room, name):
     """Where a public name is defined: a module may have the name of its function."""
     return f"{getattr(getattr(importlib.import_module(room), name), '__module__', room)}.{name}"
+
+
+def test_the_page_of_the_command_line_has_every_verb_and_option(site):
+    page = html.unescape((site / "reference" / "command-line.html").read_text(encoding="utf-8"))
+    for name, verb in get_command(app).commands.items():
+        assert f'<h2 id="{name}">' in page
+        for option in (option for parameter in verb.params for option in parameter.opts if option.startswith("--")):
+            assert re.search(rf"<code>[^<]*{option}\b", page), option
 
 
 @pytest.mark.parametrize(("room", "name"), NAMES, ids=lambda value: value)
