@@ -99,7 +99,7 @@ def permutations(people: pl.DataFrame) -> str:
     drawn = rng.multivariate_hypergeometric(both.astype(np.int64), int(first.sum()), DIVISIONS, method="marginals")
     each = np.array([homogeneity(some, both - some)[0] for some in drawn.astype(np.float64)])
     counts, lows = np.histogram(each, np.arange(seen % 1, 31))
-    axes = Axes((0, 30), (0, counts.max()), height=240, right=20)
+    axes = Axes((0, 30), (0, counts.max()), width=560, height=240, right=20)
     shapes = [*axes.frame("Pearson's chi-square", f"of {DIVISIONS:,} random divisions")]
     for low, count in zip(lows.tolist(), counts.tolist(), strict=False):
         colour = "other" if low > seen - 0.5 else "bar"
@@ -108,13 +108,16 @@ def permutations(people: pl.DataFrame) -> str:
     shapes.append(Stroke(axes.x(seen), axes.top, axes.x(seen), axes.floor, "ink", 1.5))
     label = f"the two tables: {seen:.1f}, p = {compared.test.p_value:.2g}"
     shapes.append(Text(axes.x(seen) + 8, axes.top + 20, label, "ink"))
-    return canvas("Pearson's chi-square of random divisions, and of two tables", 700, 240, shapes, role="img")
+    return canvas(
+        "Pearson's chi-square of random divisions, and of two tables", axes.width, axes.height, shapes, role="img"
+    )
 
 
 def chart(title: str, across: Sequence[int], up: str, lines: Sequence[tuple[str, Floats, str]]) -> str:
     """Lines over numbers of leaves with dots on them, each with its name at its right end."""
     every = np.concatenate([line for _, line, _ in lines])
-    axes, above = Axes((across[0], across[-1]), (every.min(), every.max())), -math.inf
+    axes = Axes((across[0], across[-1]), (every.min(), every.max()), width=560, height=270, right=140)
+    above = -math.inf
     shapes = [*axes.frame("leaves", up)]
     for name, line, colour in sorted(lines, key=lambda line: -line[1][-1]):
         shapes += axes.line(zip(across, line, strict=True), colour)
