@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
 
-.PHONY: demo test check fuzz bench measure pictures lock clean
+.PHONY: demo test check docs fuzz bench measure pictures lock clean
 
 demo: $(READY)
 	$(BIN)/sparsedensity fit titanic --output titanic.json
@@ -29,6 +29,11 @@ check: $(READY_DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation site, in site/: open site/index.html. A broken link or a formula that cannot be drawn is an error.
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(READY_DEV)
+	$(BIN)/python -m mkdocs build --strict
 
 # Every picture of the README and the guide.
 pictures: $(READY_DEV)
@@ -67,4 +72,4 @@ lock:
 	$(LOCK) --group build pyproject.toml --constraint requirements-dev.txt --output-file requirements.txt
 
 clean:
-	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.import_linter_cache', '.hypothesis')]"
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.import_linter_cache', '.hypothesis', 'site')]"

@@ -8,7 +8,7 @@ from sparsedensity.report import path_svg
 HERE = Path(__file__).parent
 
 
-def pictures():
+def pictures() -> dict[str, str]:
     """Every picture by its file name."""
     people = datasets.load("titanic")
     tree = LeafSparseTree().fit(people)
