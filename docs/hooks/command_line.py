@@ -22,7 +22,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def _verbs() -> str:
     """Every verb; options that an earlier verb has too are not listed again."""
     command: Any = get_command(app)
-    root = Context(command, info_name=command.name)
+    root = Context(command, info_name=command.name, **command.context_settings)
     firsts: dict[str, str] = {}
     parts = []
     for verb in command.commands.values():

@@ -44,7 +44,9 @@ BUNDLED = {
         housebreaks, "Like the paper's crime data, of known truth; options rows, seed.", HOUSEBREAK_ROWS, 6
     ),
 }
+"""The bundled data sets by name."""
 NAMES = tuple(BUNDLED)
+"""Their names."""
 
 
 def load(name: str, **options: Any) -> polars.DataFrame:
