@@ -10,17 +10,18 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 from mkdocs.exceptions import PluginError
+from typer.main import get_command
 
 from docs.hooks.mathematics import on_page_content
+from sparsedensity.cli import app
 from tests.docs.building import ROOT
 
 FRONT_PAGE = ROOT / "docs" / "index.md"
-PUBLIC = ("", ".datasets", ".evaluation", ".posterior", ".search", ".engines", ".structures")
-NAMES = [
-    (f"sparsedensity{room}", name)
-    for room in PUBLIC
-    for name in importlib.import_module(f"sparsedensity{room}").__all__
-]
+PUBLIC = ("sparsedensity", "sparsedensity.datasets", "sparsedensity.evaluation")
+EXTENDED = tuple(f"sparsedensity.{room}" for room in ("posterior", "search", "engines", "structures"))
+"""The rooms with what an extender uses."""
+NAMES = [(room, name) for room in PUBLIC for name in importlib.import_module(room).__all__]
+NAMES_FOR_EXTENDERS = [(room, name) for room in EXTENDED for name in importlib.import_module(room).__all__]
 LINK = re.compile(r'\s(?:href|src)="([^"]*)"')
 PLACE = re.compile(r'\sid="([^"]*)"')
 LOADED = re.compile(r'<(?:script|img|iframe|link|source)\b[^>]*\s(?:src|href)="([^"]*)"')
@@ -54,7 +55,8 @@ def test_nothing_is_loaded_from_elsewhere(pages):
 def test_every_public_name_is_in_the_reference(site):
     *_, packed = (site / "objects.inv").read_bytes().split(b"\n", 4)
     known = {line.split(" ")[0] for line in zlib.decompress(packed).decode().splitlines()}
-    assert [(room, name) for room, name in NAMES if not known & {f"{room}.{name}", home(room, name)}] == []
+    names = NAMES + NAMES_FOR_EXTENDERS
+    assert [place for place in names if not known & {".".join(place), home(*place)}] == []
 
 
 def home(room, name):
@@ -62,11 +64,24 @@ def home(room, name):
     return f"{getattr(getattr(importlib.import_module(room), name), '__module__', room)}.{name}"
 
 
+def test_the_page_of_the_command_line_has_every_verb_and_option(site):
+    page = html.unescape((site / "reference" / "command-line.html").read_text(encoding="utf-8"))
+    for name, verb in get_command(app).commands.items():
+        assert f'<h2 id="{name}">' in page
+        for option in (option for parameter in verb.params for option in parameter.opts if option.startswith("--")):
+            assert re.search(rf"<code>[^<]*{option}\b", page), option
+
+
 @pytest.mark.parametrize(("room", "name"), NAMES, ids=lambda value: value)
 def test_the_docstring_of_a_public_name_has_an_example(room, name):
     found = getattr(importlib.import_module(room), name)
     if callable(found) or inspect.ismodule(found):  # what is a plain value has no docstring of its own
         assert ">>> " in inspect.getdoc(found)
+
+
+@pytest.mark.parametrize("room", EXTENDED)
+def test_the_docstring_of_a_room_for_extenders_has_an_example(room):
+    assert ">>> " in importlib.import_module(room).__doc__
 
 
 def formula(latex):

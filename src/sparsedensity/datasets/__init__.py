@@ -29,7 +29,11 @@ __all__ = ["BUNDLED", "NAMES", "BundledSet", "Truth", "housebreaks", "load", "si
 
 @dataclass(frozen=True)
 class BundledSet:
-    """A data set that comes with the package."""
+    """A data set that comes with the package.
+
+    >>> BUNDLED["titanic"].rows, BUNDLED["titanic"].columns
+    (2201, 3)
+    """
 
     make: Callable[..., Any]
     description: str
