@@ -35,7 +35,7 @@ docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(READY_DEV)
 	$(BIN)/python -m mkdocs build --strict
 
-# Every picture of the README and the site.
+# Every picture of the README and the pages.
 pictures: $(READY_DEV)
 	$(BIN)/python docs/pictures.py
 
