@@ -9,36 +9,50 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from sklearn.datasets import load_wine
 
 from sparsedensity import LeafSparseTree, compare, datasets
 from sparsedensity.density.comparison import homogeneity
 from sparsedensity.report import path_svg
 from sparsedensity.report.axes import Axes
+from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Box, Dot, Shape, Stroke, Text
-from sparsedensity.report.style import shade
-from sparsedensity.report.svg import canvas
+from sparsedensity.report.style import Style, shade
+from sparsedensity.report.svg import canvas, render_picture
 from sparsedensity.table import Floats
 
 HERE = Path(__file__).parent
 CLASSES = ("1st", "2nd", "3rd", "crew")
 KINDS = (("female", "adult"), ("male", "adult"), ("female", "child"), ("male", "child"))
 DIVISIONS = 9_999
+PAGE = Style(widest_tree=330, widest_label=140, narrowest_label=90, gap=26, axis=44, text=66, title=False, lines=3)
+"""No wider than the text of a page, so that labels are as large as it."""
 
 
 def pictures() -> dict[str, str]:
     """Every picture by its file name."""
     people = datasets.load("titanic")
     tree = LeafSparseTree().fit(people)
+    wines = load_wine(as_frame=True).data
     women, men = (people.filter(people["sex"] == sex).drop("sex") for sex in ("female", "male"))
     return {
         "titanic.svg": tree.to_svg(),
         "path.svg": path_svg.render(tree.sparsity_path(people)),
         "compare.svg": compare(women, men, names=("the women", "the men")).to_svg(),
+        "start/breaks.svg": on_a_page(LeafSparseTree(max_leaves=6).fit(datasets.load("housebreaks"))),
+        "start/wines.svg": on_a_page(LeafSparseTree(leaf="profile", max_leaves=4).fit(wines)),
+        "how-to/tree.svg": on_a_page(tree),
         "ideas/points.svg": points(tree),
         "ideas/priors.svg": priors(people),
         "ideas/prices.svg": prices(tree),
         "ideas/permutations.svg": permutations(people),
     }
+
+
+def on_a_page(tree: LeafSparseTree) -> str:
+    """A tree as it fits the text of a page: what stands out in kinds of records, or else two columns of numbers."""
+    picture = picture_of(tree.report())
+    return render_picture(picture if picture.kinds else picture.narrow(), PAGE)
 
 
 def points(tree: LeafSparseTree) -> str:
