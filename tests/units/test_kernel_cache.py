@@ -94,6 +94,16 @@ def test_beside_sources_that_cannot_be_written_the_cache_is_the_users(toy: Toy) 
     assert len(toy.folders(toy.user)) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a permission")
+def test_what_another_user_compiled_is_used_if_it_cannot_be_written(toy: Toy) -> None:
+    assert toy.run(RUN) == [COMPILED]
+    used = toy.folders()[0] / "used"
+    used.unlink()
+    used.symlink_to(toy.root / "nowhere" / "used")  # not even the administrator can touch that
+    assert toy.run(RUN) == [LOADED]
+    assert not toy.folders(toy.user)
+
+
 def test_without_any_place_to_write_kernels_run_all_the_same(toy: Toy) -> None:
     (toy.kernels / "__pycache__").touch()
     toy.user.touch()
