@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
 
-.PHONY: demo test check fuzz bench measure pictures lock clean
+.PHONY: demo test check release-check lowest fuzz bench measure pictures lock clean
 
 demo: $(READY)
 	$(BIN)/sparsedensity fit titanic --output titanic.json
@@ -29,6 +29,20 @@ check: $(READY_DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Builds what is released, looks into it, and tries it where nothing else is installed.
+release-check: $(READY_DEV)
+	$(BIN)/python .ci/release_check.py
+
+# Tests with the lowest versions that pyproject.toml allows (needs uv): once before each release.
+LOWEST := .venv-lowest
+TESTS ?= tests/contracts tests/estimators tests/golden tests/laws tests/units
+lowest:
+	uv venv --quiet --clear --python 3.11 $(LOWEST)
+	uv pip compile --quiet --resolution lowest-direct --python-version 3.11 pyproject.toml --output-file $(LOWEST)/lowest.txt
+	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt hypothesis pytest pytest-xdist
+	uv pip install --quiet --python $(LOWEST) --no-deps --editable .
+	uv run --no-project --python $(LOWEST) python -m pytest -n auto --dist worksteal $(TESTS)
 
 # Every picture of the README and the guide.
 pictures: $(READY_DEV)
