@@ -30,9 +30,9 @@ check: $(READY_DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Builds what is released, looks into it, and tries it where nothing else is installed.
+# Builds what is released, looks into it, and tries it where nothing else is installed; TAG=v0.1.0 is checked too.
 release-check: $(READY_DEV)
-	$(BIN)/python .ci/release_check.py
+	$(BIN)/python .ci/release_check.py $(if $(TAG),--tag "$(TAG)")
 
 # Tests with the lowest versions that pyproject.toml allows (needs uv): once before each release.
 LOWEST := .venv-lowest
