@@ -42,7 +42,7 @@ lowest:
 	uv pip compile --quiet --resolution lowest-direct --python-version 3.11 pyproject.toml --output-file $(LOWEST)/lowest.txt
 	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt hypothesis pytest pytest-xdist
 	uv pip install --quiet --python $(LOWEST) --no-deps --editable .
-	uv run --no-project --python $(LOWEST) python -m pytest -n auto --dist worksteal $(TESTS)
+	$(subst $(VENV),$(LOWEST),$(BIN))/python -m pytest -n auto --dist worksteal $(TESTS)
 
 # Every picture of the README and the guide.
 pictures: $(READY_DEV)
