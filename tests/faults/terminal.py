@@ -32,7 +32,6 @@ class Terminal:
         """Read what it says until that is there."""
         end = time.monotonic() + PATIENCE
         while not re.search(pattern, self.said):
-            assert time.monotonic() < end, f"waited in vain for {pattern!r}: {self.said[-2000:]}"
             assert self._read(end), f"ended without {pattern!r}: {self.said[-2000:]}"
         return self
 
@@ -43,14 +42,16 @@ class Terminal:
 
     def end(self):
         """Wait for its end; the exit code."""
-        while self._read(time.monotonic() + PATIENCE):
+        end = time.monotonic() + PATIENCE
+        while self._read(end):
             pass
-        self.answer = self.process.stdout.read().decode() if self.process.stdout else ""
-        return self.process.wait(PATIENCE)
+        answer, _ = self.process.communicate(timeout=PATIENCE)
+        self.answer = (answer or b"").decode()
+        return self.process.returncode
 
     def _read(self, end):
-        ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
-        if not ready:
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([self.master], [], [], left)[0]:
             os.killpg(self.process.pid, signal.SIGKILL)
             raise AssertionError(f"hangs: {self.said[-2000:]}")
         try:

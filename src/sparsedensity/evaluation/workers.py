@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import TypeVar
 
 from sparsedensity.errors import ParameterError
@@ -40,7 +42,23 @@ def _side_by_side(work: Callable[[Task], Result], tasks: list[Task], jobs: int) 
         yield from map(work, reversed(tasks))
     else:
         run = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        yield from run(delayed(_deaf)(work, task) for task in tasks)
+        with _starting_deaf():
+            results = run(delayed(_deaf)(work, task) for task in tasks)
+        yield from results
+
+
+@contextmanager
+def _starting_deaf() -> Iterator[None]:
+    """Hold Ctrl-C back, also from the processes that are started meanwhile, which never hear of it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # or joblib starts it, and Python 3.11 hears Ctrl-C again thereafter
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _deaf(work: Callable[[Task], Result], task: Task) -> Result:
