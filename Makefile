@@ -34,13 +34,14 @@ check: $(READY_DEV)
 release-check: $(READY_DEV)
 	$(BIN)/python .ci/release_check.py $(if $(TAG),--tag "$(TAG)")
 
-# Tests with the lowest versions that pyproject.toml allows (needs uv): once before each release.
+# Tests with the lowest versions that pyproject.toml allows (needs uv): once before each release. What a command loads is
+# another matter (test_startup): older libraries load more.
 LOWEST := .venv-lowest
-TESTS ?= tests/contracts tests/estimators tests/golden tests/laws tests/units
+TESTS ?= tests/estimators tests/golden tests/laws tests/report tests/units
 lowest:
 	uv venv --quiet --clear --python 3.11 $(LOWEST)
 	uv pip compile --quiet --resolution lowest-direct --python-version 3.11 pyproject.toml --output-file $(LOWEST)/lowest.txt
-	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt hypothesis pytest pytest-xdist
+	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt hypothesis matplotlib pandas pooch pytest pytest-xdist
 	uv pip install --quiet --python $(LOWEST) --no-deps --editable .
 	$(subst $(VENV),$(LOWEST),$(BIN))/python -m pytest -n auto --dist worksteal $(TESTS)
 
