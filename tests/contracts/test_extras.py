@@ -52,6 +52,25 @@ def test_every_extra_that_is_named_is_one():
     assert {*EXTRAS.values(), "dask"} == set(PROJECT["optional-dependencies"])
 
 
+def test_pandas_needs_no_pyarrow():
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    script = """
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *more: None if name == "pyarrow" else find(name, *more)
+import pandas
+from sparsedensity import GreedyTree
+rows = [{"colour": "red" if i % 3 else None, "size": "S" if i % 2 else "L"} for i in range(60)]
+frame = pandas.DataFrame(rows)
+for table in (frame, frame.astype("category"), rows):
+    print(*[leaf.name for leaf in GreedyTree().fit(table).leaves_])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    text, category, plain = done.stdout.splitlines() or [done.stderr] * 3
+    assert text == category == plain
+    assert "missing" in plain
+
+
 def test_a_model_is_fitted_shown_and_saved_with_none_of_them(tmp_path):
     absent = [*EXTRAS, "dask", "distributed", "pandas", "pyarrow"]
     script = f"""
