@@ -41,7 +41,7 @@ TESTS ?= tests/estimators tests/golden tests/laws tests/report tests/units
 lowest:
 	uv venv --quiet --clear --python 3.11 $(LOWEST)
 	uv pip compile --quiet --resolution lowest-direct --python-version 3.11 pyproject.toml --output-file $(LOWEST)/lowest.txt
-	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt hypothesis matplotlib pandas pooch pytest pytest-xdist
+	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt duckdb hypothesis matplotlib pandas pooch pyarrow pytest pytest-xdist
 	uv pip install --quiet --python $(LOWEST) --no-deps --editable .
 	$(subst $(VENV),$(LOWEST),$(BIN))/python -m pytest -n auto --dist worksteal $(TESTS)
 
