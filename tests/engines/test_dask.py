@@ -3,6 +3,7 @@
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -143,21 +144,23 @@ def test_without_a_cluster_rows_are_encoded_once_unless_they_are_many(most_held,
     assert all((len(block.dask) == 1) == bool(most_held) for block in ours.blocks)
 
 
-def test_a_worker_that_is_killed_during_a_pass_changes_no_count(dask, as_lazy):
+def test_a_worker_that_is_killed_during_a_pass_changes_no_count(dask, as_lazy, tmp_path):
     import psutil
 
-    frame = nasty().select(*DOMAIN.names, "quarter")
-    slow = as_lazy("dask", frame).repartition(npartitions=8).map_partitions(slowly)
+    frame, gate = nasty().select(*DOMAIN.names, "quarter"), tmp_path / "open"
+    ours = opened(as_lazy("dask", frame).repartition(npartitions=8), weight="quarter")
     with ThreadPoolExecutor() as threads:
-        ours = opened(slow, weight="quarter")
-        counting = threads.submit(ours.leaf_value_weights, TREE)
+        counting = threads.submit(ours._counted, partial(counted_behind, gate), TREE)
         while not any(dask.processing().values()):
             time.sleep(0.01)
         psutil.Process(next(iter(dask.run(os.getpid).values()))).kill()
-        assert not counting.done()
+        gate.touch()
     assert np.array_equal(counting.result(), in_memory(frame, weight="quarter").leaf_value_weights(TREE))
 
 
-def slowly(part):
-    time.sleep(0.2)
-    return part
+def counted_behind(gate, engine, structure):
+    """The weights in every leaf, as soon as a gate is open."""
+    end = time.monotonic() + 60
+    while not gate.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    return engine.leaf_value_weights(structure)
