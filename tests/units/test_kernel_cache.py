@@ -160,6 +160,16 @@ def test_is_compiled_tells_now_and_before(toy: Toy) -> None:
     assert toy.run(ask + RUN + ask, ask) == [["False"], COMPILED, ["True"], ["True"]]
 
 
+@pytest.mark.parametrize("decorator", ["@kernel", "@inner"])
+def test_a_numba_whose_insides_are_not_known_compiles_alone(toy: Toy, decorator: str) -> None:
+    (toy.kernels / "pairs.py").write_text(PAIR)
+    unknown = "import numba; numba.version_info = numba.version_info._replace(short=(0, 999));"
+    callee = f"write_callee(1, '{decorator}'); from sparsedensity.kernels.pairs import Pair;"
+    ours = "import sys; print('sparsedensity.kernels.linking' in sys.modules);"
+    run = callee + RUN + FIRST.format("Pair(1, 2)") + ours
+    assert toy.run(unknown + run, run) == [COMPILED, COMPILED, ["False"], LOADED, LOADED, ["False"]]
+
+
 def test_all_compiled_code_of_ours_is_in_the_folder_that_the_cache_goes_by() -> None:
     compiling = re.compile(r"^\s*(from|import) numba|^\s*@(kernel|inner|njit|jit|overload)\b", re.MULTILINE)
     outside = [path for path in OURS.parent.rglob("*.py") if OURS not in path.parents]
