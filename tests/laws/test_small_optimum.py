@@ -13,7 +13,7 @@ from sparsedensity.search import Anneal, run
 from sparsedensity.table import Table
 from tests.naive_search import best_branch_sparse, best_leaf_sparse
 
-TABLES = 200
+TABLES = 100
 MOST_REGIONS = 300
 
 
