@@ -31,8 +31,9 @@ FEW_REGIONS = 30_000
 """The best subtree of nodes with so few regions is proven: that takes some tens of milliseconds."""
 MOST_REGIONS, MOST_PARTINGS = 150_000, 1_500_000
 """With more it is the best one at the going price of a leaf, up to so many regions and ways to part them."""
-MOST_PROOFS = 100
-MOST_SWEEPS = 5
+MOST_CHOICES, MOST_STEPS = 20_000, 2e8
+"""A proof that needs longer lists and a larger table than that, some tenths of a second, is left open."""
+MOST_PROOFS, MOST_SWEEPS = 100, 5
 
 
 def with_best_subtrees(problem: AnyProblem, tree: Tree, go_on: Callable[[], bool]) -> Tree:
@@ -116,9 +117,8 @@ class Part:
         rows = rows_in(whole_table(whole.engine), region)
         posterior = beside(whole.posterior, elsewhere, whole.engine.n)
         limit = None if whole.max_leaves is None else whole.max_leaves - elsewhere
-        return cls(
-            whole.domain, [sorted(codes) for codes in region.allowed], Problem(MemoryEngine(rows), posterior, limit)
-        )
+        codes = [sorted(allowed) for allowed in region.allowed]
+        return cls(whole.domain, codes, Problem(MemoryEngine(rows), posterior, limit))
 
     def better(self, tree: Tree, prove: bool, go_on: Callable[[], bool]) -> Tree | None:
         """The best tree, or the best at the price of one more leaf; ``None`` if it is not better than a given one."""
@@ -129,12 +129,11 @@ class Part:
         score = self.problem.score(given)
         proof = TreeProof(given, score, math.inf)
         search = CaseSearch(self.problem, proof, cases(self.problem, math.inf)[0])
-        for _ in search.prove() if prove else search.begin():
+        for _ in search.prove(MOST_CHOICES, MOST_STEPS) if prove else search.begin():
             if not go_on():
                 break
-        return (
-            renamed(proof.structure, self.domain, self.codes) if proof.log_posterior > score + tie_of(score) else None
-        )
+        better = proof.log_posterior > score + tie_of(score)
+        return renamed(proof.structure, self.domain, self.codes) if better else None
 
 
 def rows_in(table: Table, region: Region) -> Table:
