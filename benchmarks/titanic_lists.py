@@ -1,4 +1,4 @@
-"""The best rule lists of the Titanic at every length, beside what the paper tells of its own (docs/lists.md)."""
+"""The best rule lists of the Titanic at every length, beside what the paper tells of its own."""
 
 import time
 import warnings

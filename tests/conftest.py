@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from sparsedensity import GreedyTree, datasets
 from sparsedensity.kernels.cache import cache_folder
+from tests.docs.building import built_once
 
 settings.register_profile(
     "laws", deadline=None, derandomize=True, max_examples=70, suppress_health_check=[HealthCheck.too_slow]
@@ -51,3 +52,10 @@ def people():
 def titanic(people):
     """A model of them."""
     return GreedyTree().fit(people)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, request):
+    """The folder of the documentation site."""
+    own = tmp_path_factory.getbasetemp()
+    return built_once(own.parent if hasattr(request.config, "workerinput") else own)

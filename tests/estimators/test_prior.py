@@ -9,7 +9,7 @@ from reproduction.datasets.random_trees import random_tree
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets, load
 from sparsedensity.errors import ModelFileError, ParameterError
 from sparsedensity.structures import files
-from tests.units.test_cli import run
+from tests.command import run
 
 TITANIC = datasets.load("titanic")
 NOTHING = "Charging for the choice among splits, the best size is 1: there may be nothing here."

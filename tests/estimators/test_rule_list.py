@@ -15,7 +15,7 @@ from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
 from sparsedensity.search.lists.antecedents import Antecedents
 from tests import naive
-from tests.units.test_cli import run as run_command
+from tests.command import run as run_command
 
 TITANIC = datasets.load("titanic")
 OPTIMUM = {2: -4165.536107776, 4: -4162.684077513, 7: -4161.766766997}

@@ -9,7 +9,7 @@ from sparsedensity.errors import DataError, ModelFileError, ParameterError
 from sparsedensity.models import greedy, rule_list, sparse_tree
 from sparsedensity.models.evidence import gather
 from sparsedensity.search.lists.antecedents import Antecedents
-from tests.units.test_cli import run
+from tests.command import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 

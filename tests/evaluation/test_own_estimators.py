@@ -14,7 +14,7 @@ from sparsedensity import Domain, GreedyTree, Histogram
 from sparsedensity.errors import DataError, ParameterError
 from sparsedensity.evaluation import CrossValidation, IndependentColumns, Method, evaluate
 from sparsedensity.evaluation.scatter import scatter
-from tests.units.test_cli import run
+from tests.command import run
 
 
 class Shares(BaseEstimator):  # type: ignore[misc]

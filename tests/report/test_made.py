@@ -10,7 +10,7 @@ import pytest
 from sparsedensity import LeafSparseTree, load
 from sparsedensity.report.made import made_with, signed
 from sparsedensity.version import COMMAND, __version__
-from tests.units.test_cli import run
+from tests.command import run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from reproduction.datasets import NAMES
 from reproduction.datasets.published import PUBLISHED
 from sparsedensity import datasets
 
-PAGE = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "datasets.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES, *datasets.NAMES}))

@@ -1,48 +1,17 @@
 """The command line: most of it called in this process, the rest as a user runs it."""
 
 import gzip
-import io
 import json
 import os
 import subprocess
 import sys
-import warnings
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
-from unittest import mock
 
 import polars as pl
 import pytest
 
 from sparsedensity import datasets
-from sparsedensity.cli import main
-
-
-class Done(NamedTuple):
-    """What a command answered, what it said beside the answer, and how it ended."""
-
-    stdout: str
-    stderr: str
-    returncode: int
-
-
-def run(*words, stdin=""):
-    """Run the command in this process."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    given = io.TextIOWrapper(io.BytesIO(stdin.encode()))
-    patches = (
-        mock.patch.object(sys, "argv", ["sparsedensity", *map(str, words)]),
-        mock.patch.object(sys, "stdin", given),
-    )
-    with redirect_stdout(out), redirect_stderr(err), patches[0], patches[1], warnings.catch_warnings():
-        warnings.simplefilter("default")
-        with mock.patch.dict(os.environ, COLUMNS="100"):
-            try:
-                main()
-            except SystemExit as end:
-                code = end.code if isinstance(end.code, int) else 0
-    return Done(out.getvalue(), err.getvalue(), code)
+from tests.command import run
 
 
 def test_it_runs_as_a_program_of_its_own(tmp_path):

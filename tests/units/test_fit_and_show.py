@@ -2,7 +2,7 @@
 
 import json
 
-from tests.units.test_cli import run
+from tests.command import run
 
 
 def test_fit_says_what_near_optimal_trees_share():

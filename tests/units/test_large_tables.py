@@ -12,7 +12,7 @@ from sparsedensity.cli import tables as cli_tables
 from sparsedensity.ingest import batches, tables
 from sparsedensity.ingest.opening import open_table
 from sparsedensity.search.trees import greedy
-from tests.units.test_cli import run
+from tests.command import run
 
 GREEDY = ("-m", "greedy", "-q")
 

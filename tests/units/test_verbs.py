@@ -20,8 +20,8 @@ from sparsedensity.ingest import batches, open_source
 from sparsedensity.models import further
 from sparsedensity.models.answers import encode_rows
 from sparsedensity.report import from_file
+from tests.command import run
 from tests.report.models import hostile_model, hostile_rows
-from tests.units.test_cli import run
 
 
 @pytest.fixture(scope="module")

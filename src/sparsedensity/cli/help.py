@@ -15,16 +15,19 @@ class PlainCommand(TyperCommand):
     """A verb whose help lists its options in groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, the options of this verb alone, then those of every group."""
+        """Write every group."""
+        for group, lines in self.groups(ctx).items():
+            with formatter.section(group):
+                formatter.write_dl(lines)
+
+    def groups(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """Arguments, options of this verb alone, then those of every group: how each is written, and its help."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], OTHERS: []}
         for parameter in self.get_params(ctx):
             group = "Arguments" if parameter.param_type_name == "argument" else _group_of(parameter)
             if (line := parameter.get_help_record(ctx)) is not None:
                 groups.setdefault(group, []).append(line)
-        for group, lines in groups.items():
-            if lines:
-                with formatter.section(group):
-                    formatter.write_dl(lines)
+        return {group: lines for group, lines in groups.items() if lines}
 
 
 class PlainGroup(TyperGroup):

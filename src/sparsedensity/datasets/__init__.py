@@ -29,7 +29,11 @@ __all__ = ["BUNDLED", "NAMES", "BundledSet", "Truth", "housebreaks", "load", "si
 
 @dataclass(frozen=True)
 class BundledSet:
-    """A data set that comes with the package."""
+    """A data set that comes with the package.
+
+    >>> BUNDLED["titanic"].rows, BUNDLED["titanic"].columns
+    (2201, 3)
+    """
 
     make: Callable[..., Any]
     description: str
@@ -44,7 +48,9 @@ BUNDLED = {
         housebreaks, "Like the paper's crime data, of known truth; options rows, seed.", HOUSEBREAK_ROWS, 6
     ),
 }
+"""The bundled data sets by name."""
 NAMES = tuple(BUNDLED)
+"""Their names."""
 
 
 def load(name: str, **options: Any) -> polars.DataFrame:

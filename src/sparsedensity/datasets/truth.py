@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Rows, and the density tree that made them."""
+    """Rows, and the density tree that made them.
+
+    >>> from sparsedensity.datasets import housebreaks
+    >>> truth = housebreaks(rows=1000)
+    >>> truth.tree.n_leaves, round(float(truth.probabilities.max()), 3)
+    (13, 0.4)
+    >>> truth.log_density(truth.codes[:2]).round(2).tolist()
+    [-3.32, -1.61]
+    """
 
     codes: Codes = field(repr=False)
     domain: Domain = field(repr=False)

@@ -50,6 +50,15 @@ class CrossValidation:
         The same seed gives the same folds.
     jobs
         Processes; -1 for all cores. The numbers are the same for any number of them.
+
+    Examples
+    --------
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> from sparsedensity.evaluation import CrossValidation, Method, evaluate
+    >>> ten_folds = CrossValidation(folds=10, seed=1)
+    >>> found = evaluate(datasets.load("titanic"), {"greedy": Method(GreedyTree())}, ten_folds)
+    >>> len(found.folds)
+    10
     """
 
     folds: Any = 5

@@ -12,14 +12,23 @@ from sparsedensity.errors import ParameterError
 
 @dataclass(frozen=True)
 class Share:
-    """A parameter that grows with the table: the weight that is learned from, divided by a number, rounded down."""
+    """A parameter that grows with the table: the weight that is learned from, divided by a number, rounded down.
+
+    >>> Method(None, {"max_leaf": [Share(10)]}).choices(208)
+    [{'max_leaf': 20}]
+    """
 
     parts: int
 
 
 @dataclass(frozen=True)
 class Method:
-    """An estimator and the parameters to choose from; of equals the first is taken."""
+    """An estimator and the parameters to choose from; of equals the first is taken.
+
+    >>> from sparsedensity import GreedyTree
+    >>> Method(GreedyTree(), {"expected_leaves": [5, 8]}).choices(1000)
+    [{'expected_leaves': 5}, {'expected_leaves': 8}]
+    """
 
     estimator: Any
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)

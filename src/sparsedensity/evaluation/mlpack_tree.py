@@ -59,6 +59,12 @@ class MlpackTree(DensityEstimator):
         Orders the rows, which decides DET's folds.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress
         As in :class:`sparsedensity.models.DensityModel`.
+
+    Examples
+    --------
+    >>> from sparsedensity import LeafSparseTree
+    >>> from sparsedensity.evaluation import Method, MlpackTree
+    >>> methods = {"ours": Method(LeafSparseTree()), "mlpack": Method(MlpackTree(max_leaf=20))}  # for `evaluate`
     """
 
     title: ClassVar[str] = "mlpack's density estimation tree"

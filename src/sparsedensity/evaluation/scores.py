@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FoldScore:
-    """One method on one held-out fold."""
+    """One method on one held-out fold.
+
+    >>> score = FoldScore("greedy", fold=0, parameters={}, leaves=9, log_likelihood=-1383.4, rows=734.0, seconds=0.03)
+    >>> round(score.log_likelihood / score.rows, 3)
+    -1.885
+    """
 
     method: str
     fold: int
@@ -47,7 +52,15 @@ class FoldScore:
 
 @dataclass(frozen=True)
 class Summary:
-    """One method over all folds: means, each with its standard error over the folds."""
+    """One method over all folds: means, each with its standard error over the folds.
+
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> from sparsedensity.evaluation import CrossValidation, Method, evaluate
+    >>> found = evaluate(datasets.load("titanic"), {"greedy": Method(GreedyTree())}, CrossValidation(folds=3))
+    >>> summary = found.summaries()[0]
+    >>> summary.method, summary.leaves, round(summary.error, 3)
+    ('greedy', 9.0, 0.016)
+    """
 
     method: str
     leaves: float
@@ -60,7 +73,16 @@ class Summary:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Every method on every fold: methods in the order they were given, folds in theirs."""
+    """Every method on every fold: methods in the order they were given, folds in theirs.
+
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> from sparsedensity.evaluation import CrossValidation, Method, evaluate
+    >>> found = evaluate(datasets.load("titanic"), {"greedy": Method(GreedyTree())}, CrossValidation(folds=3))
+    >>> [round(fold.log_likelihood) for fold in found.folds]
+    [-1383, -1386, -1348]
+    >>> round(found.summaries()[0].per_row, 3)
+    -1.871
+    """
 
     folds: tuple[FoldScore, ...]
 

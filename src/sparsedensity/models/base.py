@@ -152,6 +152,12 @@ class DensityModel(Model):
         sample_weight
             One weight per row, or the column that holds it, so that a table of counts is a data set. Rows of weight 0
             are left out.
+
+        Examples
+        --------
+        >>> from sparsedensity import GreedyTree
+        >>> GreedyTree().fit([{"sex": "female"}, {"sex": "male"}], sample_weight=[470, 1731]).n_leaves_
+        2
         """
         self.check_parameters()
         fit_table(self, X, sample_weight)
@@ -201,6 +207,11 @@ class DensityModel(Model):
         With profiles and more than 100,000 possible records it is estimated from as many draws of the model, always the
         same ones: the standard error is at most 0.0016. Of a lazy frame as in :meth:`apply`; with profiles
         a query rounds it to 0.001, and to two percent of what is left to 1.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> tree = GreedyTree().fit(datasets.load("titanic"))
+        >>> tree.unusualness([{"class": "1st", "sex": "female", "age": "child"}]).round(3).tolist()
+        [0.996]
         """
         return answers.place_anywhere(self, X).unusualness
 
@@ -223,6 +234,11 @@ class DensityModel(Model):
 
         ``{"class": "3rd", "age": ["child"]}`` names values, ``{"fare": (10, 20)}`` an interval of a continuous
         column (of whole numbers both ends count), ``None`` a missing value. Other columns may take any value.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> tree = GreedyTree().fit(datasets.load("titanic"))
+        >>> round(tree.probability({"class": ["1st", "2nd"], "age": "child"}), 4)
+        0.0135
         """
         self.check_fitted()
         return self.density_.probability(event_weights(self.domain_, event))
@@ -232,6 +248,11 @@ class DensityModel(Model):
 
         Keys are values for one column and tuples of values for several, as :meth:`probability` takes them: bins are
         (low, high), whole numbers with both ends included, and missing is None.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> tree = GreedyTree().fit(datasets.load("titanic"))
+        >>> {sex: round(share, 2) for sex, share in tree.conditional("sex", given={"class": "crew"}).items()}
+        {'female': 0.03, 'male': 0.97}
         """
         self.check_fitted()
         return conditional(self.density_, features, given or {})
@@ -272,6 +293,11 @@ class DensityModel(Model):
 
         With profiles it also lists its values, those that speak most against it first (``factors``). Of a lazy frame as
         in :meth:`apply`, with a text on the leaf, ``explanation``, beside the numbers: no changes, and no factors.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> tree = GreedyTree().fit(datasets.load("titanic"))
+        >>> print(tree.explain([{"class": "1st", "sex": "female", "age": "child"}])[0].change)
+        with age adult it would be 77.8 times as common
         """
         self.check_fitted()
         return explain(self, X)

@@ -57,11 +57,23 @@ class SearchedModel(DensityModel):
         Give the table the model was fitted on. Each size comes with its log posterior, its log-likelihood per row
         and, with ``cv`` folds, its held-out log-likelihood per row with a standard error; ``cv=None`` leaves that
         out. The domain is fixed once, so that every fold measures volumes alike. :meth:`cut` takes a point of it.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> people = datasets.load("titanic")
+        >>> path = GreedyTree().fit(people).sparsity_path(people, cv=None)
+        >>> len(path.sizes), round(path.at(9).log_posterior, 2)
+        (15, -4144.58)
         """
         self.check_fitted()
         return paths.sparsity_path(self, X, cv, sample_weight)
 
     def cut(self, size: int) -> Self:
-        """The fitted model at one point of its path: the best found with so many leaves."""
+        """The fitted model at one point of its path: the best found with so many leaves.
+
+        >>> from sparsedensity import GreedyTree, datasets
+        >>> tree = GreedyTree().fit(datasets.load("titanic"))
+        >>> print(", ".join(str(leaf) for leaf in tree.cut(3).leaves_))
+        sex is female and age is adult, sex is male and age is adult, age is child
+        """
         self.check_fitted()
         return paths.cut(self, size)

@@ -2,6 +2,14 @@
 
 All are frozen objects with one face (:class:`Posterior`): the log posterior of a structure, the posterior mean of
 every leaf's probability, and an interval for it.
+
+>>> import numpy as np
+>>> from sparsedensity import GreedyTree, datasets
+>>> from sparsedensity.posterior import LeafSparse
+>>> fitted = GreedyTree().fit(datasets.load("titanic"))
+>>> weights = np.array([leaf.weight for leaf in fitted.leaves_])
+>>> round(LeafSparse(expected_leaves=8).log_posterior(fitted.structure_, weights), 2)
+-4144.58
 """
 
 from sparsedensity.kernels.belief import Uniform, leaf_model

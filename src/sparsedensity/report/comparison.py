@@ -72,7 +72,16 @@ class Wording:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two tables, leaf by leaf. Print it, or draw it with :meth:`to_svg` and :meth:`to_html`."""
+    """Two tables, leaf by leaf. Print it, or draw it with :meth:`to_svg` and :meth:`to_html`.
+
+    >>> from sparsedensity import compare, datasets
+    >>> people = datasets.load("titanic")
+    >>> women, men = (people.filter(people["sex"] == sex).drop("sex") for sex in ("female", "male"))
+    >>> found = compare(women, men, names=("the women", "the men"))
+    >>> most = found.differences[0]
+    >>> most.text, round(most.expected, 2), round(most.observed, 2)
+    ('class is 1st and age is adult', 0.31, 0.1)
+    """
 
     title: str
     wording: Wording = field(repr=False)
@@ -103,7 +112,7 @@ class Comparison:
         """What the test says, in words."""
         if self.test is None:
             return f"No p-value: {self.untested}"
-        p = words.p_value(float(f"{self.test.p_value:.2g}"))
+        p = words.p_value(self.test.p_value)
         if self.test.p_value < 0.001:
             return (
                 f"The {self.wording.differ} ({p}): by chance alone such a difference would arise less than once in "

@@ -95,7 +95,16 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """The way of one record through a model, and what it says about the record."""
+    """The way of one record through a model, and what it says about the record.
+
+    >>> from sparsedensity import GreedyTree, datasets
+    >>> tree = GreedyTree().fit(datasets.load("titanic"))
+    >>> girl = tree.explain([{"class": "1st", "sex": "female", "age": "child"}])[0]
+    >>> girl.path, round(girl.unusualness, 3)
+    (('age is child', 'class is 1st or crew'), 0.996)
+    >>> print(girl.change)
+    with age adult it would be 77.8 times as common
+    """
 
     row: int
     """Its number in the table: of a pandas frame its label in the index, if that is a number; else counted from 0."""

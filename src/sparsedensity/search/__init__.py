@@ -1,4 +1,17 @@
-"""Searches: how to look for the structure that a posterior likes best."""
+"""Searches: how to look for the structure that a posterior likes best.
+
+>>> from sparsedensity.datasets import housebreaks
+>>> from sparsedensity.engines import MemoryEngine
+>>> from sparsedensity.posterior import LeafSparse
+>>> from sparsedensity.problem import Problem
+>>> from sparsedensity.search import Budget, Greedy, run
+>>> from sparsedensity.table import Table
+>>> truth = housebreaks(rows=1000)
+>>> problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse(expected_leaves=8), max_leaves=5)
+>>> found = run(Greedy(), problem, budget=Budget(seconds=60))
+>>> found.structure.n_leaves, found.reason
+(5, 'finished')
+"""
 
 from sparsedensity.search.base import Budget, Found, Search, run
 from sparsedensity.search.lists.anneal import AnnealLists

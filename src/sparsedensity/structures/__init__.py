@@ -2,6 +2,15 @@
 
 A structure divides the domain into leaves. Three exist: a :class:`Tree`, a :class:`RuleList`, and :class:`Cells`
 (every point a leaf). All are frozen arrays; all number their leaves from 0 and answer the same questions.
+
+>>> import numpy as np
+>>> from sparsedensity import Domain, Feature
+>>> from sparsedensity.structures import Tree
+>>> domain = Domain((Feature.nominal("sex", ("female", "male")), Feature.nominal("age", ("adult", "child"))))
+>>> tree = Tree.of_splits(domain, [(0, [({0}, 1), ({1}, 2)]), None, None])  # the root is split by sex
+>>> boy = np.array([[1, 1]])
+>>> tree.n_leaves, tree.leaf_numbers(boy).tolist()
+(2, [1])
 """
 
 from sparsedensity.structures.base import Structure, in_threads
