@@ -2,8 +2,10 @@
 
 Several chains look for a tree, cool and hot: from a grown tree, they remove subtrees and grow them again. Then chains
 that start from the best tree, and know what all others found of any region, polish it, round after round, until a round
-brings no more. A table of very many rows is searched on a sample of them; the best trees are then counted on all rows,
-and refined by exact passes.
+brings no more. Last, the best subtree is put at every node that has few regions below it.
+
+A table of very many rows is searched on a sample of them; the best trees are then counted on all rows, and refined by
+exact passes.
 """
 
 from __future__ import annotations
