@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
 
-.PHONY: demo test check docs fuzz bench measure pictures lock clean
+.PHONY: demo test check docs release-check lowest fuzz bench measure pictures lock clean
 
 demo: $(READY)
 	$(BIN)/sparsedensity fit titanic --output titanic.json
@@ -34,6 +34,21 @@ check: $(READY_DEV)
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(READY_DEV)
 	$(BIN)/python -m mkdocs build --strict
+
+# Builds what is released, looks into it, and tries it where nothing else is installed; TAG=v0.1.0 is checked too.
+release-check: $(READY_DEV)
+	$(BIN)/python .ci/release_check.py $(if $(TAG),--tag "$(TAG)")
+
+# Tests with the lowest versions that pyproject.toml allows (needs uv): once before each release. What a command loads is
+# another matter (test_startup): older libraries load more.
+LOWEST := .venv-lowest
+TESTS ?= tests/estimators tests/golden tests/laws tests/report tests/units
+lowest:
+	uv venv --quiet --clear --python 3.11 $(LOWEST)
+	uv pip compile --quiet --resolution lowest-direct --python-version 3.11 pyproject.toml --output-file $(LOWEST)/lowest.txt
+	uv pip install --quiet --python $(LOWEST) --requirement $(LOWEST)/lowest.txt --constraint $(LOWEST)/lowest.txt duckdb hypothesis matplotlib pandas pooch pyarrow pytest pytest-xdist
+	uv pip install --quiet --python $(LOWEST) --no-deps --editable .
+	$(subst $(VENV),$(LOWEST),$(BIN))/python -m pytest -n auto --dist worksteal $(TESTS)
 
 # Every picture of the README and the pages.
 pictures: $(READY_DEV)

@@ -12,7 +12,8 @@ SOURCES = Path(__file__).parents[2] / "src"
 PAGE = "reference/internals.md"
 LINK = re.compile(r"\]\[(sparsedensity\.[\w.]+)\]")
 SHOWN = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
-OPTIONS = "{ show_root_full_path: true, show_source: true, members: [%s] }"
+DIRECTIVE = """::: {module}
+    options: {{ show_root_full_path: true, toc_label: {label}, show_source: true, members: [{members}] }}"""
 DIRECTIVES: list[str] = []
 
 
@@ -25,12 +26,18 @@ def on_files(files: Any, **_: Any) -> None:
     for module, name in sorted(linked):
         if name and _home(module, name) not in shown:
             members.setdefault(module, []).append(name)
-    DIRECTIVES[:] = [f"::: {module}\n    options: {OPTIONS % ', '.join(names)}" for module, names in members.items()]
+    DIRECTIVES[:] = [_directive(*module) for module in members.items()]
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill the page."""
     return "\n\n".join([markdown, *DIRECTIVES]) if page.file.src_uri == PAGE else markdown
+
+
+def _directive(module: str, names: list[str]) -> str:
+    """What shows some members of a module."""
+    label = module.removeprefix("sparsedensity.")
+    return DIRECTIVE.format(module=module, label=label, members=", ".join(names))
 
 
 def _place(path: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 from sparsedensity.errors import MissingExtraError
 
-EXTRAS = {"duckdb": "duckdb", "pyspark": "spark", "dask": "dask", "distributed": "dask", "ibis": "ibis"}
+EXTRAS = {"duckdb": "duckdb", "ibis": "ibis", "matplotlib": "plot", "mlpack": "mlpack", "pyspark": "spark"}
 """The extra of this package that brings a library with all that it needs beside it."""
 
 

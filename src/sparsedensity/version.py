@@ -4,4 +4,4 @@ from contextvars import ContextVar
 
 COMMAND: ContextVar[str] = ContextVar("command", default="")
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"

@@ -9,8 +9,7 @@ from sklearn.base import clone
 from reproduction.datasets.random_trees import random_tree
 from reproduction.sampled_det import SampledMlpackTree
 from sparsedensity import BranchSparseTree, Domain, Feature, LeafSparseTree
-from sparsedensity.errors import DataError, MissingExtraError, ParameterError, SparseDensityError
-from sparsedensity.evaluation import mlpack_tree
+from sparsedensity.errors import DataError, ParameterError, SparseDensityError
 from sparsedensity.evaluation.mlpack_tree import MlpackTree, as_tree, one_hot
 from tests import naive
 from tests.strategies import domains
@@ -56,15 +55,6 @@ def test_the_imported_tree_sends_every_record_where_the_tree_of_numbers_does(dat
     leaves = tree.leaf_numbers(codes)
     assert len(set(zip(ways, leaves.tolist(), strict=True))) == len(set(ways)) == tree.n_leaves
     assert np.exp(tree.log_volumes).sum() == pytest.approx(naive.volume(domain, points))
-
-
-def test_without_mlpack_one_sentence_says_how_to_get_it(people, monkeypatch):
-    def missing(*_):
-        raise MissingExtraError("mlpack is needed. Install it: pip install mlpack")
-
-    monkeypatch.setattr(mlpack_tree, "need", missing)
-    with pytest.raises(MissingExtraError, match="pip install mlpack"):
-        MlpackTree().fit(people)
 
 
 @both_encodings

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sparsedensity import GreedyTree, Histogram, LeafSparseTree, datasets, load
+from sparsedensity.models.saving import MODELS
 from sparsedensity.report import graphviz, latex, mermaid, svg, text
 from tests.report.models import kinds_report, rules_report
 
@@ -90,6 +91,27 @@ def test_a_saved_model_reads_as_approved(models, name, tmp_path):
 def test_an_approved_file_still_loads(models, name):
     rows = mixed_rows() if name == "mixed" else datasets.load("simulated" if name == "histogram" else "titanic")
     assert load(HERE / f"{name}.json").score(rows) == pytest.approx(models[name].score(rows))
+
+
+@pytest.mark.parametrize("path", sorted((HERE / "earlier").glob("*.json")), ids=lambda path: path.stem)
+def test_a_file_that_an_earlier_version_wrote_still_says_the_same(path, tmp_path):
+    """They were written before 0.1.0, from the first commit on, and are never written anew."""
+    said = json.loads(path.read_text(encoding="utf-8"))
+    model = load(path)
+    leaves = [leaf.as_dict() for leaf in model.leaves_]
+    for number in ("weight", "probability", "log_volume"):
+        assert [leaf[number] for leaf in leaves] == pytest.approx([leaf[number] for leaf in said["leaves"]])
+    assert type(model).__name__ == said["model"]
+    assert model.log_posterior_ == said["search"]["log_posterior"]
+    assert model.sample(5, random_state=0) is not None
+    model.save(tmp_path / "again.json")
+    assert load(tmp_path / "again.json").to_text() == model.to_text()
+
+
+def test_earlier_files_are_of_every_kind_and_version():
+    said = [json.loads(path.read_text(encoding="utf-8")) for path in (HERE / "earlier").glob("*.json")]
+    assert {document["version"] for document in said} == {1, 2}
+    assert {document["model"] for document in said} == set(MODELS)
 
 
 def test_the_pictures_of_the_documentation_are_those_the_library_draws():

@@ -94,6 +94,16 @@ def test_beside_sources_that_cannot_be_written_the_cache_is_the_users(toy: Toy) 
     assert len(toy.folders(toy.user)) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a permission")
+def test_what_another_user_compiled_is_used_if_it_cannot_be_written(toy: Toy) -> None:
+    assert toy.run(RUN) == [COMPILED]
+    used = toy.folders()[0] / "used"
+    used.unlink()
+    used.symlink_to(toy.root / "nowhere" / "used")  # not even the administrator can touch that
+    assert toy.run(RUN) == [LOADED]
+    assert not toy.folders(toy.user)
+
+
 def test_without_any_place_to_write_kernels_run_all_the_same(toy: Toy) -> None:
     (toy.kernels / "__pycache__").touch()
     toy.user.touch()
@@ -148,6 +158,16 @@ def test_a_strangers_kernel_is_not_kept(toy: Toy) -> None:
 def test_is_compiled_tells_now_and_before(toy: Toy) -> None:
     ask = "from sparsedensity.kernels import caller, is_compiled; print(is_compiled(caller.run));"
     assert toy.run(ask + RUN + ask, ask) == [["False"], COMPILED, ["True"], ["True"]]
+
+
+@pytest.mark.parametrize("decorator", ["@kernel", "@inner"])
+def test_a_numba_whose_insides_are_not_known_compiles_alone(toy: Toy, decorator: str) -> None:
+    (toy.kernels / "pairs.py").write_text(PAIR)
+    unknown = "import numba; numba.version_info = numba.version_info._replace(short=(0, 999));"
+    callee = f"write_callee(1, '{decorator}'); from sparsedensity.kernels.pairs import Pair;"
+    ours = "import sys; print('sparsedensity.kernels.linking' in sys.modules);"
+    run = callee + RUN + FIRST.format("Pair(1, 2)") + ours
+    assert toy.run(unknown + run, run) == [COMPILED, COMPILED, ["False"], LOADED, LOADED, ["False"]]
 
 
 def test_all_compiled_code_of_ours_is_in_the_folder_that_the_cache_goes_by() -> None:

@@ -2,7 +2,6 @@
 
 import gzip
 import sqlite3
-import sys
 from pathlib import Path
 
 import narwhals as nw
@@ -264,16 +263,6 @@ def test_a_url_keeps_what_it_says_beside_the_table():
     assert (address.table, address.url) == ("public.orders", "postgres://me:pw@host/shop?sslmode=require")
     assert without_secrets("a postgres://me@host/x b") == "a postgres://me@host/x b"
     assert address_of("a.csv") is None
-
-
-@pytest.mark.parametrize(("engine", "extra"), [("duckdb", "duckdb"), ("spark", "spark")])
-def test_a_missing_engine_is_named_with_its_extra(engine, extra, monkeypatch):
-    write("a.csv", "a\n1\n")
-    monkeypatch.setitem(sys.modules, {"duckdb": "duckdb", "spark": "pyspark"}[engine], None)
-    with pytest.raises(
-        MissingExtraError, match=rf"--engine {engine}\. Install it: pip install 'sparsedensity\[{extra}\]'"
-    ):
-        open_table(["a.csv"], engine=engine)
 
 
 def test_a_driver_that_ibis_lacks_is_named(monkeypatch):

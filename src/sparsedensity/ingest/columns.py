@@ -220,8 +220,9 @@ def _texts_of(name: str, series: nw.Series[Any]) -> pl.Series:
         return series.to_polars().cast(pl.String)
     except UnicodeEncodeError as error:
         raise _not_unicode(name, error) from None
-    except ModuleNotFoundError:  # pandas text without PyArrow
-        return pl.Series(name, series.to_list(), dtype=pl.String, strict=False)
+    except ImportError:  # pandas text without PyArrow
+        gone = series.is_null().to_list()
+        return _texts(name, [None if missing else str(value) for value, missing in zip(series, gone, strict=True)])
 
 
 def _texts(name: str, values: list[Any]) -> pl.Series:

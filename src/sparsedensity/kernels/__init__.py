@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 from numba import njit
 from numba.extending import overload
@@ -17,18 +18,30 @@ from numba.extending import overload
 from sparsedensity.kernels.cache import KernelCache, cache_folder
 from sparsedensity.kernels.compiling import before_compiling, is_compiling
 from sparsedensity.kernels.held import held, whole
-from sparsedensity.kernels.linking import KernelCompiler, LoopCompiler, PartCompiler
 
 __all__ = [
     "bare", "before_compiling", "by_type", "cache_folder", "held", "inner", "is_compiled", "is_compiling",
     "kernel", "part", "record", "whole",
 ]  # fmt: skip
 
+TRIED = ((0, 63), (0, 68))
+"""The first and the last numba that is known to have all that ``linking`` uses of its insides."""
+
+
+def _compiled_by(name: str) -> dict[str, Any]:
+    """Which compiler of ours compiles a function. A numba that was not tried does it alone: the same, but slower."""
+    if not TRIED[0] <= numba.version_info.short <= TRIED[1]:
+        return {}
+    from sparsedensity.kernels import linking  # noqa: PLC0415 - names that another numba may not have
+
+    return {"pipeline_class": getattr(linking, name)}
+
+
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nothing calls a kernel from C, and the wrapper for that would take a tenth of the time to compile."""
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
 """For what only other kernels call: compiled with its caller, with neither a cache nor a wrapper of its own."""
-BARE: dict[str, Any] = {**INNER, "_nrt": False, "pipeline_class": LoopCompiler}
+BARE: dict[str, Any] = {**INNER, "_nrt": False, **_compiled_by("LoopCompiler")}
 """For what allocates nothing: counting the references to arrays would take half of the time of short loops."""
 
 
@@ -53,7 +66,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     Functions of other packages are compiled anew in each process: nothing here knows when their sources change.
     """
-    compiled = njit(pipeline_class=KernelCompiler, **OPTIONS)(_entry(function))
+    compiled = njit(**OPTIONS, **_compiled_by("KernelCompiler"))(_entry(function))
     if function.__module__.startswith(f"{__name__}.") and cache_folder() is not None:
         compiled._cache = KernelCache(function)
     return compiled
@@ -72,7 +85,7 @@ def _entry(function: Callable[..., Any]) -> Any:
 
 def inner(function: Callable[..., Any]) -> Any:
     """Compile a function that only other kernels call."""
-    return njit(pipeline_class=PartCompiler, **INNER)(function)
+    return njit(**INNER, **_compiled_by("PartCompiler"))(function)
 
 
 def bare(function: Callable[..., Any]) -> Any:

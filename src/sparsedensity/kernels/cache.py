@@ -33,7 +33,10 @@ FOLDERS_KEPT = 5
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder of these sources, in the first place that can be written; None if there is no such place."""
+    """The folder of these sources, in the first place that can be written or was filled by somebody who could.
+
+    None if there is no such place.
+    """
     name = f"{PREFIX}{_digest()}"
     for place in _places():
         folder = place / name
@@ -43,6 +46,8 @@ def cache_folder() -> Path | None:
             (folder / "used").touch()
             if is_new:
                 _forget_old(place)
+            return folder
+        if any(folder.glob("*.nbi")):
             return folder
     return None
 

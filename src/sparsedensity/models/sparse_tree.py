@@ -81,8 +81,7 @@ class SparseTree(SearchedModel):
     time_limit
         Seconds after which the search stops with the best so far.
     warm_start_from
-        A fitted tree, or the path of a saved one, to start from instead of the greedy tree (``"greedy"``); every
-        second restart starts from the root.
+        A fitted tree, or the path of a saved one, to start from; ``"greedy"`` for the greedy tree.
     honest, random_state
         As in :class:`SearchedModel`.
     density, kinds, bins, domain, missing, unknown, n_jobs, progress

@@ -112,7 +112,7 @@ class Comparison:
         """What the test says, in words."""
         if self.test is None:
             return f"No p-value: {self.untested}"
-        p = words.p_value(float(f"{self.test.p_value:.2g}"))
+        p = words.p_value(self.test.p_value)
         if self.test.p_value < 0.001:
             return (
                 f"The {self.wording.differ} ({p}): by chance alone such a difference would arise less than once in "

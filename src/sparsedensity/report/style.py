@@ -24,6 +24,8 @@ COLOURS = {
 """Every colour on light and on dark paper."""
 LIGHT, DARK = ({name: pair[side] for name, pair in COLOURS.items()} for side in (0, 1))
 BOLD = 1.1
+ROUNDING = 1e-6
+"""Far below a pixel, and far above what adding widths in another order changes."""
 SHADES = 7
 """From amber for rare to blue for common: the pair that every kind of colour blindness keeps apart."""
 
@@ -88,9 +90,14 @@ def text_width(text: str, font: float) -> float:
     return font * BOLD * sum(map(_character_width, text))
 
 
+def fits(text: str, room: float, font: float) -> bool:
+    """Whether a text has room; the room of the widest is its own width, but for rounding."""
+    return text_width(text, font) <= room + ROUNDING
+
+
 def shortened(text: str, room: float, font: float) -> str:
     """As much of a text as fits, with a sign that there is more."""
-    if text_width(text, font) <= room:
+    if fits(text, room, font):
         return text
     room -= text_width("…", font)
     kept = 0
@@ -106,8 +113,8 @@ def wrapped(text: str, room: float, font: float, lines: int = 2) -> list[str]:
     """A text on a few lines, broken at blanks; what does not fit the last line is left out with a sign."""
     out: list[str] = []
     rest = text
-    while rest and len(out) < lines - 1 and text_width(rest, font) > room:
-        cut = max((i for i, c in enumerate(rest) if c == " " and text_width(rest[:i], font) <= room), default=0)
+    while rest and len(out) < lines - 1 and not fits(rest, room, font):
+        cut = max((i for i, c in enumerate(rest) if c == " " and fits(rest[:i], room, font)), default=0)
         if cut == 0:
             break
         out.append(rest[:cut])

@@ -74,7 +74,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Json]:
         )
     if not isinstance(document.get("title", ""), str):
         raise ModelFileError(path, f"is damaged: its title is {in_short(document['title'])}, not a text.")
-    return document
+    return {"weighted": False, **document}  # the first files did not say
 
 
 def _read_json(path: Path) -> Json:
