@@ -52,7 +52,7 @@ lowest:
 
 # Every picture of the README and the pages.
 pictures: $(READY_DEV)
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python -m docs.pictures
 
 bench: $(READY_DEV)
 	$(BIN)/python -m benchmarks

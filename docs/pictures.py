@@ -11,22 +11,21 @@ import numpy as np
 import polars as pl
 from sklearn.datasets import load_wine
 
-from sparsedensity import LeafSparseTree, compare, datasets
+from docs import tables
+from docs.drawing import GALLERY, on_a_page
+from sparsedensity import BranchSparseTree, LeafSparseTree, SparseRuleList, compare, datasets
 from sparsedensity.density.comparison import homogeneity
 from sparsedensity.report import path_svg
 from sparsedensity.report.axes import Axes
-from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Box, Dot, Shape, Stroke, Text
-from sparsedensity.report.style import Style, shade
-from sparsedensity.report.svg import canvas, render_picture
+from sparsedensity.report.style import shade
+from sparsedensity.report.svg import canvas
 from sparsedensity.table import Floats
 
 HERE = Path(__file__).parent
 CLASSES = ("1st", "2nd", "3rd", "crew")
 KINDS = (("female", "adult"), ("male", "adult"), ("female", "child"), ("male", "child"))
 DIVISIONS = 9_999
-PAGE = Style(widest_tree=330, widest_label=140, narrowest_label=90, gap=26, axis=44, text=66, title=False, lines=3)
-"""No wider than the text of a page, so that labels are as large as it."""
 
 
 def pictures() -> dict[str, str]:
@@ -46,13 +45,40 @@ def pictures() -> dict[str, str]:
         "ideas/priors.svg": priors(people),
         "ideas/prices.svg": prices(tree),
         "ideas/permutations.svg": permutations(people),
+        **gallery(),
     }
 
 
-def on_a_page(tree: LeafSparseTree) -> str:
-    """A tree as it fits the text of a page: what stands out in kinds of records, or else two columns of numbers."""
-    picture = picture_of(tree.report())
-    return render_picture(picture if picture.kinds else picture.narrow(), PAGE)
+def gallery() -> dict[str, str]:
+    """The tables of the gallery that are bundled or made up: each with its model and its path."""
+    shown = {
+        "titanic": (SparseRuleList(max_rules=3), datasets.load("titanic")),
+        "simulated": (LeafSparseTree(), datasets.load("simulated")),
+        "housebreaks": (BranchSparseTree(max_leaves=10, search="greedy"), datasets.load("housebreaks")),
+        "claims": (BranchSparseTree(max_leaves=12), tables.claims()),
+        "survey": (LeafSparseTree(leaf="profile", max_leaves=8), tables.survey()),
+        "baskets": (LeafSparseTree(leaf="profile", max_leaves=5, search="greedy"), tables.baskets()),
+        "requests": (
+            LeafSparseTree(leaf="profile", max_leaves=6, search="greedy", bins=tables.BINS),
+            tables.requests(),
+        ),
+    }
+    made = {}
+    for name, (model, table) in shown.items():
+        weight = "weight" if "weight" in table.columns else None
+        model.fit(table, sample_weight=weight)
+        made[f"gallery/{name}.svg"] = on_a_page(model, GALLERY)
+        made[f"gallery/{name}-path.svg"] = path_svg.render(model.sparsity_path(table, sample_weight=weight))
+    return made | {"gallery/requests-compared.svg": released()}
+
+
+def released() -> str:
+    """The requests of a shop after its release against those before."""
+    table = tables.requests()
+    since = table["day"] >= tables.RELEASE
+    before, after = (table.filter(which).drop("day") for which in (~since, since))
+    model = LeafSparseTree(leaf="profile", max_leaves=8, search="greedy", bins=tables.BINS)
+    return compare(before, after, model=model, names=("before", "after")).to_svg()
 
 
 def points(tree: LeafSparseTree) -> str:

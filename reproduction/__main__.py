@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from reproduction import listing
+from reproduction import gallery, listing
 from reproduction.machine import cores
 from reproduction.running import PAGE, Skipped, StudyPlan, reproduce
 from reproduction.studies import STUDIES
@@ -78,6 +78,7 @@ for name, entry in STUDIES.items():
     app.command(name, help=f"{entry.about[0].upper()}{entry.about[1:]}.")(running(name))
 app.command("all", help="Every study.")(running(*STUDIES))
 app.command("datasets")(listing.command)
+app.command("gallery")(gallery.command)
 
 
 def main() -> None:

@@ -13,12 +13,14 @@ from reproduction.datasets.random_trees import random_tree
 from sparsedensity import GreedyTree, Histogram, datasets
 from sparsedensity.domain import Domain, Feature
 from sparsedensity.posterior import BranchSparse, LeafSparse
-from sparsedensity.report import graphviz, mermaid, plot, svg
+from sparsedensity.report import graphviz, mermaid, path_svg, plot, svg
+from sparsedensity.report.axes import Axes
 from sparsedensity.report.layout import Drawing
 from sparsedensity.report.made import signed
+from sparsedensity.report.path import PathPoint, SparsityPath
 from sparsedensity.report.picture import picture_of
 from sparsedensity.report.shapes import Curve, Stroke, Text
-from sparsedensity.report.style import Style, condition_lines, shortened, text_width, wrapped
+from sparsedensity.report.style import BOLD, Style, condition_lines, shortened, text_width, wrapped
 from sparsedensity.structures import Tree
 from tests.draw_list import rules_on
 from tests.report.models import hostile_model, report_of, rules_report, tree_report
@@ -223,3 +225,13 @@ def test_wrapped_text_fits_its_room_and_loses_only_what_it_says(text, room):
     assert shortened(text, 1e9, 12) == text
     if "…" not in "".join(lines):
         assert " ".join(lines) == text
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_the_name_of_a_choice_does_not_cover_the_axis(size):
+    points = (PathPoint(n, 0.0, -2.0, -2.0 if n == size else -3.0, 0.0) for n in range(1, 9))
+    drawn = path_svg.render(SparsityPath(tuple(points)))
+    classes, x, text = re.search(r'<text class="([^"]*)" x="([^"]*)"[^>]*>(smallest [^<]*)<', drawn).groups()
+    wide = text_width(text, 11) / BOLD
+    begin = float(x) - wide * ("sd-e" in classes)
+    assert Axes.left < begin < Axes.width - wide

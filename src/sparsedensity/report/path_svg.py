@@ -50,7 +50,8 @@ def _choices(axes: Axes, path: SparsityPath) -> Iterator[Shape]:
     for n, (size, texts) in enumerate(marks.items()):
         x, y = axes.x(size), axes.floor - 14 - 18 * n
         text = f"{' and '.join(texts)}: {size}"
-        over = x + 6 + text_width(text, 11) > axes.end
+        room = 6 + text_width(text, 11)
+        over = x + room > axes.end and x - room > axes.left
         yield Stroke(x, axes.top, x, axes.floor, "other", 1.0, dashed=True)
         yield Text(x - 6 if over else x + 6, y, text, "ink", "end" if over else "start", 11)
 
