@@ -5,15 +5,12 @@ import importlib
 import io
 import json
 import sys
-from pathlib import Path
 
+from benchmarks import names
 from benchmarks.page import OUTPUTS, write_page
 from reproduction.machine import Machine
 from sparsedensity.errors import SparseDensityError
 from sparsedensity.writing import make_folder, write_text
-
-HELPERS = {"dividing", "page", "paper_data", "plain_annealer", "printing", "timing"}
-NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in HELPERS)
 
 
 class Both(io.TextIOBase):
@@ -37,7 +34,7 @@ def main() -> None:
     machine = Machine.here()
     print(machine)
     make_folder(OUTPUTS)
-    for name in sys.argv[1:] or NAMES:
+    for name in sys.argv[1:] or names():
         print(f"\n## {name}")
         both = Both()
         with contextlib.redirect_stdout(both):

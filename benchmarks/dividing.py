@@ -1,4 +1,4 @@
-"""The shared tables, divided into rows to learn from and rows to hold out."""
+"""The tables of the paper and others, divided into rows to learn from and rows to hold out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Divided:
 
 
 def divided_tables(folds: int) -> list[Divided]:
-    """Every shared table that is here: the paper's in folds, the binary ones as they are published."""
+    """Every table that is here: the paper's in folds, the binary ones as they are published."""
     tables = [in_folds(name, frame, folds) for name, frame in paper_tables()]
     published = zip(binary_tables("train"), binary_tables("test"), strict=True)
     return tables + [as_published(name, train, test) for (name, train), (_, test) in published]

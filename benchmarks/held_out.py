@@ -1,6 +1,6 @@
 """Held out: what a few leaves say, at most 5 to 100 of them or as many as the posterior chooses, beside other models.
 
-Log-likelihood per row that was not learned from, on every shared table that is here. One search for at most 100 leaves
+Log-likelihood per row that was not learned from, on every table that is here. One search for at most 100 leaves
 gives a tree of every size; at most 20 leaves means the one of up to 20 with the highest log posterior. ``BENCH_FOLDS``
 sets the number of folds (5) and ``BENCH_SEARCH`` how trees are searched (``greedy`` or ``auto``).
 Greedy takes about 7 minutes of processor time.

@@ -36,7 +36,7 @@ def main() -> None:
         compare("NumPy int64 array", table_of_array, group_of_array, array, codes)
         compare("Parquet file", table_of_parquet, group_of_parquet, parquet, codes)
         seconds = alone(scoring, array)
-        print(f"scoring the int64 array, one core: {seconds:.2f} s, {ROWS / seconds / 1e6:.1f} million rows a second")
+        print(f"scoring the int64 array, one core: {seconds:.2f} s, {ROWS / seconds / 1e6:.1f} million rows per second")
 
 
 def compare(

@@ -1,7 +1,7 @@
-"""Rule lists: proposals a second, mining, the paper's tables, agreement of chains and seeds, and growth.
+"""Rule lists: proposals per second, mining, the paper's tables, and whether chains and seeds agree.
 
-The authors' program makes under 2,000 proposals a second on Titanic. Every fit of a paper's table has a process of its
-own and a limit of time, which is looked at between blocks of proposals.
+The authors' program makes under 2,000 proposals per second on Titanic. Every fit of a paper's table has a process of
+its own and a limit of time, which is looked at between blocks of proposals.
 """
 
 import resource
@@ -67,7 +67,6 @@ def main() -> None:
             print(alone(fit, name), flush=True)
     agreement()
     parts()
-    growth()
 
 
 def agreement() -> None:
@@ -179,20 +178,3 @@ def fit(name: str) -> str:
         f"{model.log_posterior_:,.1f}  R-hat {model.search_.r_hat or np.nan:.3g}  "
         f"process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:,.0f} MB"
     )
-
-
-def growth() -> None:
-    """The time of a fit against rows, values and rules, each alone."""
-    print("growth, 4 chains of 10,000 proposals each")
-    for rows in (1_000, 10_000, 100_000):
-        _grown(f"{rows:,} rows", rows, 10, 4, 10)
-    for values in (2, 4, 8):
-        _grown(f"{values} values a feature", 5_000, 10, values, 10)
-    for rules in (5, 10, 20, 40):
-        _grown(f"{rules} rules", 5_000, 10, 4, rules)
-
-
-def _grown(name: str, rows: int, features: int, values: int, rules: int) -> None:
-    truth = random_tree(rows=rows, sizes=[values] * features, leaves=40, seed=1)
-    model = SparseRuleList(max_rules=rules, iterations=10_000, kinds="nominal")
-    print(f"  {name:24} {measured(lambda: model.fit(truth.frame)).seconds:6.2f} s")

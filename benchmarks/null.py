@@ -58,7 +58,8 @@ def main() -> None:
     print("| rows | `honest=0.5` | all rows choose and weigh the leaves |")
     print("| --: | --: | --: |")
     for rows, repetitions in done.items():
-        honest, plain = (np.mean(np.concatenate([one[i] for one in repetitions])) for i in (2, 3))
+        honest = np.mean(np.concatenate([one.honest_hits for one in repetitions]))
+        plain = np.mean(np.concatenate([one.hits for one in repetitions]))
         print(f"| {rows:,} | {honest:.3f} | {plain:.3f} |")
 
 

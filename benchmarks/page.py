@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks import names
 from reproduction.machine import Machine
 from reproduction.running import saved_studies
 from reproduction.writing import SavedStudy, markdown_lines
@@ -30,7 +31,8 @@ with each other.
 def write_page(outputs: Path = OUTPUTS, measurements: Path = MEASUREMENTS, page: Path = PAGE) -> Path:
     """Put together what lies in the two folders."""
     studies = [study for study in saved_studies(measurements) if not study.foot.quick]
-    files = [file for file in sorted(outputs.glob("*.json")) if _is_benchmark(file.stem)]
+    # What a benchmark that was deleted printed stays where it was kept.
+    files = [file for file in sorted(outputs.glob("*.json")) if file.stem in names()]
     kept = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     lines = [ABOUT, *_contents(studies, kept), *_studies(studies), *_benchmarks(kept)]
     write_text("\n".join(lines).rstrip() + "\n", page)
@@ -68,11 +70,6 @@ def _benchmarks(kept: list[dict[str, object]]) -> Iterator[str]:
 def about(name: str) -> str:
     """What a benchmark is about: the first sentence of its file."""
     return (inspect.getdoc(importlib.import_module(f"benchmarks.{name}")) or "").split("\n\n")[0]
-
-
-def _is_benchmark(name: str) -> bool:
-    """Whether there is such a benchmark: what a deleted one printed stays where it was kept."""
-    return (Path(__file__).parent / f"{name}.py").is_file()
 
 
 def _printed(text: str) -> Iterator[str]:

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def tables() -> list[tuple[str, pl.DataFrame]]:
-    """The shared tables that are here, or those that are asked for."""
+    """The tables that are here, or those that are asked for."""
     wanted = os.environ.get("BENCH_TABLES")
     every = [(name, frame) for name in NAMES if (frame := paper_table(name)) is not None] + binary_tables("train")
     return [one for one in every if wanted is None or one[0] in wanted.split(",")]

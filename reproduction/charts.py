@@ -26,7 +26,7 @@ SERIES = (
     ("#4f7d1e", "#9cc65f"),
     ("#5a6b7c", "#9db0c2"),
 )
-"""A light and a dark colour a series, far apart for every kind of sight; markers differ too."""
+"""A light and a dark colour per series, far apart for every kind of sight; markers differ too."""
 MARKERS = "osD^vPXd"
 WIDE, HIGH = 4.6, 3.3
 """The size of a panel in inches; a single one is wider."""

@@ -59,7 +59,7 @@ def markov_chain(
 ) -> Floats:
     """The log volume of every leaf, estimated by how long points that wander about the domain stay there.
 
-    Each walker redraws one feature a step, chosen at random, so that it is equally long everywhere; the first tenth
+    Each walker redraws one feature per step, chosen at random, so that it is equally long everywhere; the first tenth
     of its way is left out.
     """
     rng = np.random.default_rng(random_state)

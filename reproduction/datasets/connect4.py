@@ -32,7 +32,7 @@ DIRECTIONS = tuple(np.uint64(shift) for shift in (1, 6, 7, 8))
 
 
 def connect4() -> pl.DataFrame:
-    """The positions of UCI Connect-4, one column a square (a1 to g6): x moved first, b is blank.
+    """The positions of UCI Connect-4, one column per square (a1 to g6): x moved first, b is blank.
 
     >>> positions = connect4()
     >>> positions.shape, sorted(positions["d1"].unique())

@@ -33,7 +33,6 @@ MIDNIGHT = datetime.date(1970, 1, 1)
 QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])")
 
 Moment: TypeAlias = "np.datetime64"
-Moments: TypeAlias = NDArray[np.datetime64]
 
 
 class _Step(NamedTuple):

@@ -99,6 +99,13 @@ def test_fractional_weights_give_no_p_value_and_one_sentence_why():
     assert result(compare(FIRST[order], SECOND, weights_before=weights[order])) == result(compared)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_weights_that_only_both_tables_together_make_too_large_are_refused_in_one_sentence():
+    table = pl.DataFrame({"x": ["a", "b"]})
+    with pytest.raises(DataError, match=r"weights_before or weights_after is 8e\+307, too large to add up"):
+        compare(table, table, weights_before=[8e307, 0.5], weights_after=[8e307, 0.5])
+
+
 def test_rows_of_weight_0_do_not_count():
     odd = pl.concat([FIRST, pl.DataFrame({"class": ["x"], "sex": ["male"], "age": ["adult"]})])
     compared = compare(odd, SECOND, weights_before=[1] * 700 + [0])

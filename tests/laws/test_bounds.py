@@ -60,7 +60,7 @@ def test_a_proof_stopped_at_any_moment_bounds_every_tree(domain, data, rate, a, 
         problem = problem_of(domain, rows, posterior, most)
         best = run(Exact(), problem).log_posterior
         for regions in (0, 1, 5, 20, 100):
-            with patch.object(tables, "PARTINGS_A_STEP", 1):
+            with patch.object(tables, "PARTINGS_PER_STEP", 1):
                 found = run(Exact(), problem, budget=Budget(moves=regions))
             assert found.log_posterior <= rounded(best)
             assert best <= rounded(found.upper_bound)

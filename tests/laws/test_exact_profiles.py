@@ -134,7 +134,7 @@ def check_near(case):
 def check_cut_short(case):
     """A proof that ends at any moment has a tree below the best and a bound above it."""
     best = case.best()
-    with patch.object(best_by_region, "PARTINGS_A_STEP", 1), patch.object(regions, "VALUES_A_STEP", 1):
+    with patch.object(best_by_region, "PARTINGS_PER_STEP", 1), patch.object(regions, "VALUES_PER_STEP", 1):
         for moves in (0, 1, 5, 30, 100):
             found = run(Exact(), case.problem, budget=Budget(moves=moves))
             assert found.log_posterior <= best + 1e-8 * abs(best)
@@ -164,7 +164,7 @@ def test_every_region_has_the_term_of_its_rows_whatever_features_are_split(seed)
 
 def test_regions_of_few_levels_are_counted_in_parts_alike():
     whole = [run(Exact(depth=2), Enumerated(seed).problem).log_posterior for seed in range(12)]
-    with patch.object(depth_limited, "VALUES_A_STEP", 1):
+    with patch.object(depth_limited, "VALUES_PER_STEP", 1):
         parts = [run(Exact(depth=2), Enumerated(seed).problem).log_posterior for seed in range(12)]
     assert parts == close(whole)
 

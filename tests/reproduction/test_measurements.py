@@ -1,8 +1,10 @@
 """The page of all measurements comes from what the commands left, and from nothing else."""
 
+import importlib
 import json
 from dataclasses import replace
 
+from benchmarks import names
 from benchmarks.page import about, write_page
 from reproduction import writing
 from tests.reproduction.test_writing import FOOT, MACHINE, a_study
@@ -58,5 +60,13 @@ def test_figures_of_studies_that_are_gone_do_not_stay(tmp_path):
     assert not old.exists()
 
 
-def test_every_benchmark_says_what_it_is_about():
+def test_every_benchmark_can_be_run_and_says_what_it_is_about():
     assert about("large_table").startswith("2.4 million rows by 68 features")
+    for name in names():
+        assert about(name)
+        assert callable(importlib.import_module(f"benchmarks.{name}").main)
+
+
+def test_what_benchmarks_share_is_no_benchmark():
+    assert {"misses", "start_up"} <= set(names())
+    assert {"page", "text_files", "timing"}.isdisjoint(names())

@@ -87,7 +87,7 @@ def test_an_interrupted_proof_hands_back_a_tree_and_a_bound(titanic):
     def stop(state, seconds):
         raise KeyboardInterrupt
 
-    with patch.object(tables, "PARTINGS_A_STEP", 1):
+    with patch.object(tables, "PARTINGS_PER_STEP", 1):
         found = run(Exact(), Problem(titanic, LeafSparse(8, 2), 100), watch=[stop])
     assert found.reason == "interrupted"
     assert not found.proven
@@ -111,7 +111,7 @@ def test_weighing_every_value_of_every_region_is_part_of_what_a_proof_costs(tita
 def test_a_proof_can_end_while_it_weighs_the_values_of_regions(titanic, depth):
     for posterior in METHODS:
         problem = Problem(titanic, profiled(titanic, posterior), 100)
-        with patch.object(regions, "VALUES_A_STEP", 1), patch.object(depth_limited, "VALUES_A_STEP", 1):
+        with patch.object(regions, "VALUES_PER_STEP", 1), patch.object(depth_limited, "VALUES_PER_STEP", 1):
             found = run(Exact(depth=depth), problem, budget=Budget(moves=3))
         assert found.reason == "iterations"
         assert found.moves < 3 + max(titanic.domain.sizes) ** 2

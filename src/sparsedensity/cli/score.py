@@ -22,7 +22,7 @@ from sparsedensity.cli.data import (
 )
 from sparsedensity.cli.explain import show_cards
 from sparsedensity.cli.options import DataNames
-from sparsedensity.cli.scoring import Scoring
+from sparsedensity.cli.scoring import ScoredTable
 from sparsedensity.cli.show import ModelFile
 from sparsedensity.cli.tables import Data, EngineOption, check_outputs, check_table, read_rows, row_names
 from sparsedensity.cli.top import most_unusual
@@ -65,14 +65,14 @@ def command(
     if top is not None:
         _show_top(fitted, table, top, _Answer(output, json, spreadsheet), data)
         return
-    scoring = Scoring(fitted, table)
+    scored = ScoredTable(fitted, table)
     if json:
         with working("scoring"):
-            write_json(scoring.totals())
+            write_json(scored.totals())
         return
     with nullcontext() if output is None else working("scoring"):
-        write_parts(scoring.parts(keep_columns=keep_columns), output, spreadsheet)
-    note(f"{scoring.rows:,} rows, log-likelihood {scoring.total:,.2f}, {scoring.total / scoring.rows:.4f} per row")
+        write_parts(scored.parts(keep_columns=keep_columns), output, spreadsheet)
+    note(f"{scored.rows:,} rows, log-likelihood {scored.total:,.2f}, {scored.total / scored.rows:.4f} per row")
 
 
 class _Answer(NamedTuple):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from sparsedensity.models import DensityModel
 
 
-class Scoring:
-    """Scores a table and adds up; what was unknown to the model is said once, at the end."""
+class ScoredTable:
+    """A table as it is scored, and what its rows add up to; what is unknown to the model is said once, at the end."""
 
     def __init__(self, model: DensityModel, table: Data) -> None:
         self.model, self.table = model, table

@@ -29,7 +29,7 @@ SIMULATED = ((1, 2, 1, 100), (1, 2, 2, 100), (2, 1, 1, 100), (2, 1, 2, 400), (2,
 
 
 def titanic() -> pl.DataFrame:
-    """The people aboard the Titanic, one row a person.
+    """The people aboard the Titanic, one row per person.
 
     >>> titanic().columns
     ['class', 'sex', 'age']

@@ -18,7 +18,7 @@ from sparsedensity.ingest import Encoded, Source, check_weights, encode, open_so
 from sparsedensity.ingest.decode import decode
 from sparsedensity.ingest.encode import Unknown, unknown_value
 from sparsedensity.ingest.lazy import at_home, lazy_table, weights_apart
-from sparsedensity.models.folds import count_rows
+from sparsedensity.models.folds import are_counts
 from sparsedensity.models.parameters import generator, jobs_of
 from sparsedensity.models.pushdown import Counted, LazilyPlaced
 from sparsedensity.posterior import Posterior, Profiles, TreePosterior
@@ -159,7 +159,7 @@ def _count(model: DensityModel, X: Any, sample_weight: Any) -> Counted:
     rows = read_rows(model, X, sample_weight, strict=model.unknown == "error", used=model.density_.used)
     verb = "lies" if rows.outside == 1 else "lie"
     warn_of_unknown(rows.unknown, f"{words.amount(rows.outside, 'rows')} {verb}", model.unknown == "nearest")
-    return Counted(rows.by_leaf(model), rows.outside, count_rows(rows.weights))
+    return Counted(rows.by_leaf(model), rows.outside, are_counts(rows.weights))
 
 
 def _outcome(model: DensityModel, counted: Counted) -> Outcome:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,10 +16,11 @@ from sparsedensity.ingest import Source, check_weights, open_source
 from sparsedensity.ingest.decode import kind_of
 from sparsedensity.ingest.joining import join
 from sparsedensity.ingest.lazy import LazyTable, lazy_table, weights_apart
+from sparsedensity.ingest.weighing import Weighing
 from sparsedensity.models.answers import read_rows
 from sparsedensity.models.base import DensityModel
 from sparsedensity.models.fitting import fit_source
-from sparsedensity.models.folds import count_rows
+from sparsedensity.models.folds import are_counts
 from sparsedensity.models.leaf_sparse import LeafSparseTree
 from sparsedensity.models.parameters import generator
 from sparsedensity.models.plain import unfitted
@@ -31,7 +31,6 @@ from sparsedensity.table import Floats
 
 READABLE_LEAVES = 12
 MOST_PERMUTATIONS = 10_000_000
-GRID_BITS = 52
 
 
 def compare(
@@ -86,7 +85,7 @@ def compare(
         tables = _TwoTables.of(before, after, weights_before, weights_after)
         fit_source(fitted, tables.source, tables.weights, kind_of(before), in_order=True)
         first, second = tables.by_leaf(fitted)
-        whole = tables.weights is None or count_rows(tables.weights)
+        whole = tables.weights is None or are_counts(tables.weights)
     outcome = same_shares(first, second, permutations, rng) if whole else FRACTIONAL
     return of_tables(fitted.report(), LeafComparison(first / first.sum(), first, second), outcome, names)
 
@@ -113,7 +112,9 @@ class _TwoTables:
             return cls(source, None, first.n_rows)
         sides = ((one, first.n_rows), (other, second.n_rows))
         weights = np.concatenate([np.ones(rows) if side is None else side for side, rows in sides])
-        return cls(source, weights if count_rows(weights) else _on_a_grid(weights), first.n_rows)
+        weighing = Weighing.of(weights)
+        weighing.check("weights_before or weights_after")
+        return cls(source, weights if weighing.whole else weighing.on_grid(weights) * weighing.step, first.n_rows)
 
     def by_leaf(self, model: DensityModel) -> list[Floats]:
         """The weight of each table in every leaf of a model of both."""
@@ -167,10 +168,3 @@ def _unfitted(model: DensityModel | None) -> DensityModel:
     if start not in (None, "greedy"):
         raise ParameterError("warm_start_from", start, "None or 'greedy' if two tables are compared")
     return unfitted(model)
-
-
-def _on_a_grid(weights: Floats) -> Floats:
-    """Weights rounded to so fine a grid that their sums are exact, in whatever order rows come."""
-    step = 2.0 ** (math.frexp(math.fsum(weights))[1] - GRID_BITS)
-    rounded: Floats = np.where(weights > 0, np.maximum(np.round(weights / step), 1.0) * step, 0.0)
-    return rounded

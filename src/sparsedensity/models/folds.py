@@ -82,7 +82,7 @@ def hold_out(weights: Floats, share: float, seed: int) -> Split:
     [2.0, 0.0]
     """
     rng = np.random.default_rng(seed)
-    if count_rows(weights) and weights.sum() > MOST_UNITS:
+    if are_counts(weights) and weights.sum() > MOST_UNITS:
         held = rng.binomial(weights.astype(np.int64), share).astype(np.float64)
     else:
         units = _units(weights)
@@ -94,7 +94,7 @@ def hold_out(weights: Floats, share: float, seed: int) -> Split:
     return Split(weights - held, held)
 
 
-def count_rows(weights: Floats) -> bool:
+def are_counts(weights: Floats) -> bool:
     """Whether weights are whole numbers, so that they count rows."""
     return bool(np.all(weights == np.floor(weights)))
 
@@ -102,6 +102,6 @@ def count_rows(weights: Floats) -> bool:
 def _units(weights: Floats) -> NDArray[np.int64]:
     """The row of everything that can be held out on its own."""
     rows = np.arange(len(weights))
-    if count_rows(weights) and weights.sum() <= MOST_UNITS:
+    if are_counts(weights) and weights.sum() <= MOST_UNITS:
         return np.repeat(rows, weights.astype(np.int64))
     return rows[weights > 0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sparsedensity.engines import LeafWeights, MemoryEngine
 from sparsedensity.models.answers import adopt, density_of, read_rows
 from sparsedensity.models.baselines import independent_columns, per_row
-from sparsedensity.models.folds import count_rows, hold_out
+from sparsedensity.models.folds import are_counts, hold_out
 from sparsedensity.models.parameters import jobs_of
 from sparsedensity.models.paths import counted, divided
 from sparsedensity.models.progress import telling
@@ -87,7 +87,7 @@ def _limit_reached(model: DensityModel) -> bool:
 
 def _apart(model: DensityModel, rows: Rows) -> tuple[Table, Table] | None:
     """Rows to learn from and other rows to score, drawn from all; ``None`` if they are too few to say anything."""
-    count = rows.weights.sum() if count_rows(rows.weights) else len(rows.weights)
+    count = rows.weights.sum() if are_counts(rows.weights) else len(rows.weights)
     if count < FEWEST_ROWS:
         return None
     some = rows.weights if count <= MOST_ROWS else hold_out(rows.weights, MOST_ROWS / count, seed=0).test

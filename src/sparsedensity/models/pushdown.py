@@ -20,7 +20,7 @@ from sparsedensity.ingest.encode import check_type
 from sparsedensity.ingest.lazy import LazyTable
 from sparsedensity.models.scored_parts import LARGEST, with_scored_parts
 from sparsedensity.models.scored_queries import with_scored_queries
-from sparsedensity.models.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
+from sparsedensity.models.scoring import EXPLANATION, HIDDEN, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 from sparsedensity.report.explanation import leaf_in_words
 from sparsedensity.report.model import path_of
 from sparsedensity.structures import Cells
@@ -39,9 +39,7 @@ IN_WORDS = {
     "time": "a time of day",
 }
 """What a column of a type holds."""
-OWN = "sparsedensity_"
-"""How the columns begin that no user sees."""
-WEIGHT, STRANGE, FRACTION = OWN + "weight", OWN + "strange", OWN + "fraction"
+WEIGHT, STRANGE, FRACTION = HIDDEN + "weight", HIDDEN + "strange", HIDDEN + "fraction"
 LARGEST_WHOLE = 2.0**52
 """Larger numbers are whole."""
 
@@ -122,10 +120,10 @@ class LazilyPlaced:
 
     def _weighed(self, column: str) -> nw.LazyFrame[Any]:
         """The rows with one new column, and their weights."""
-        scoring, weight, frame = self._scoring([column], OWN), self.table.weight, self.table.frame
+        scoring, weight, frame = self._scoring([column], HIDDEN), self.table.weight, self.table.frame
         _check_columns(frame, scoring)
         needed = dict.fromkeys([*scoring.domain.names, *([] if weight is None else [weight])])
-        scored, answer = _scored(frame.select(*needed), scoring), nw.col(OWN + column).alias(column)
+        scored, answer = _scored(frame.select(*needed), scoring), nw.col(HIDDEN + column).alias(column)
         if weight is None:
             ones = nw.lit(1.0).alias(WEIGHT), nw.lit(0).alias(STRANGE), nw.lit(0).alias(FRACTION)
             return scored.with_columns(*ones).select(answer, WEIGHT, STRANGE, FRACTION)

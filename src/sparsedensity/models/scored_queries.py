@@ -19,12 +19,10 @@ from sparsedensity.density import Density
 from sparsedensity.engines.conditions import Columns
 from sparsedensity.engines.look_up import Entry, lists_of, look_up, step_function, with_entries
 from sparsedensity.errors import DataError
-from sparsedensity.models.scoring import EXPLANATION, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
+from sparsedensity.models.scoring import EXPLANATION, HIDDEN, LEAF, LOG_DENSITY, UNUSUALNESS, Scoring
 from sparsedensity.structures import Cells, RuleList, Tree
 from sparsedensity.table import Floats
 
-HIDDEN = "sparsedensity_"
-"""How the columns begin that are dropped again."""
 POINT = "point"
 OUTSIDE = -1
 MOST_ENTRIES = 10_000

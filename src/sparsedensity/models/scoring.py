@@ -11,6 +11,8 @@ import numpy as np
 from sparsedensity.density import Density
 from sparsedensity.domain import Domain
 
+HIDDEN = "sparsedensity_"
+"""How the columns begin that no user sees."""
 LEAF, LOG_DENSITY, UNUSUALNESS, EXPLANATION = "leaf", "log_density", "unusualness", "explanation"
 """The columns that rows can be given."""
 

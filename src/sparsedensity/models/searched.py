@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from sparsedensity.models import paths
 from sparsedensity.models.base import DensityModel
-from sparsedensity.models.folds import HeldOut, count_rows
+from sparsedensity.models.folds import HeldOut, are_counts
 from sparsedensity.models.parameters import LARGEST_SEED, check_seed, generator
 from sparsedensity.posterior.base import check_share
 from sparsedensity.report.path import SparsityPath
@@ -49,7 +49,7 @@ class SearchedModel(DensityModel):
         if self.honest is None:
             return None
         seed = int(generator(self.random_state).integers(LARGEST_SEED + 1))
-        return HeldOut(float(self.honest), seed, weights is None or count_rows(weights))
+        return HeldOut(float(self.honest), seed, weights is None or are_counts(weights))
 
     def sparsity_path(self, X: Any, cv: int | None = 5, sample_weight: Any = None) -> SparsityPath:
         """The trade-off to choose from: for every number of leaves the best structure found on a table.

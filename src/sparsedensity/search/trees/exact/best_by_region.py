@@ -22,7 +22,7 @@ from sparsedensity.search.trees.exact.plans import Choice, Plan
 from sparsedensity.search.trees.exact.regions import Ints, Lattice
 from sparsedensity.table import Floats
 
-PARTINGS_A_STEP = 20_000_000
+PARTINGS_PER_STEP = 20_000_000
 """How many partings are tried before a time limit or Ctrl-C is looked at."""
 
 ROUNDING = 1e-10
@@ -326,10 +326,10 @@ class Line:
         return self.base + int(side) * self.step
 
 
-def blocks(lattice: Lattice, a_parting: float = 1.0) -> Iterator[tuple[np.int64, np.int64]]:
+def blocks(lattice: Lattice, per_parting: float = 1.0) -> Iterator[tuple[np.int64, np.int64]]:
     """The regions in runs that take a fraction of a second each, by the steps that a parting takes."""
-    a_region = a_parting * sum(len(own.first) / len(own.masks) for own in lattice.sides)
-    length = max(1, int(PARTINGS_A_STEP / max(a_region, 1.0)))
+    per_region = per_parting * sum(len(own.first) / len(own.masks) for own in lattice.sides)
+    length = max(1, int(PARTINGS_PER_STEP / max(per_region, 1.0)))
     for begin in range(0, lattice.regions, length):
         yield np.int64(begin), np.int64(min(begin + length, lattice.regions))
 

@@ -24,7 +24,7 @@ from sparsedensity.posterior.trees import prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.exact.best_by_region import Line, NodeTables
 from sparsedensity.search.trees.exact.regions import (
-    VALUES_A_STEP,
+    VALUES_PER_STEP,
     Ints,
     SplitFeatures,
     add_up,
@@ -37,7 +37,7 @@ from sparsedensity.search.trees.exact.regions import (
 )
 from sparsedensity.table import Floats, Table
 
-PARTINGS_A_STEP = 10_000_000
+PARTINGS_PER_STEP = 10_000_000
 
 
 class Counted(NamedTuple):
@@ -166,7 +166,7 @@ class ShallowLattice(SplitFeatures):
         proper = self._proper[some[-1]] if some else np.ones((1, 1))
         tables = self._value_tables(some, columns, table)
         _, others, values = tables.shape
-        length = max(1, VALUES_A_STEP // (others * values))
+        length = max(1, VALUES_PER_STEP // (others * values))
         for begin in range(0, len(proper), length):
             counts = (proper[begin : begin + length] @ tables.reshape(len(tables), -1)).reshape(-1, values)
             yield Counted(counts, self._allowed(some, begin * others, len(counts)))
@@ -254,7 +254,7 @@ class ShallowTables(NodeTables):
         self.values[0][:] = terms.leaf - price + terms.child[terms.weight]
         yield len(self.values[0])
         best = np.empty((max(len(own.masks) for own in lattice.sides), max(lattice.domain.sizes) + 1))
-        length = max(1, PARTINGS_A_STEP // max(1, len(lattice.partings.first)))
+        length = max(1, PARTINGS_PER_STEP // max(1, len(lattice.partings.first)))
         for below, value in itertools.pairwise(self.values):
             for begin in range(0, len(value), length):
                 end = min(begin + length, len(value))

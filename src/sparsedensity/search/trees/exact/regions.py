@@ -26,7 +26,7 @@ from sparsedensity.problem import AnyProblem
 from sparsedensity.table import Floats, Table
 
 Ints = NDArray[np.int64]
-VALUES_A_STEP = 4_000_000
+VALUES_PER_STEP = 4_000_000
 """How many values of regions are counted before a time limit or Ctrl-C is looked at."""
 
 
@@ -236,7 +236,7 @@ class Lattice(SplitFeatures):
             return terms
         terms = np.empty(self.regions)
         places, space = self._value_places(whole_table(problem.engine), weights), space_of(self.domain)
-        length, data = max(1, VALUES_A_STEP // len(space.values)), prepare(leaf, space)
+        length, data = max(1, VALUES_PER_STEP // len(space.values)), prepare(leaf, space)
         for begin in range(0, self.regions, length):
             end = min(begin + length, self.regions)
             kernels.counted_terms(data, places, self.partings, space, (np.int64(begin), np.int64(end)), terms)

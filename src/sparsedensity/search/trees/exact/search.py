@@ -41,7 +41,7 @@ class Exact:
     warm: Tree | None = None
     """A tree to begin with; what is returned is never worse."""
     anytime: bool = False
-    """Where a proof is out of reach, return the warm tree with a bound instead of refusing."""
+    """If a proof is out of reach, return the warm tree with a bound instead of refusing."""
     depth: int | None = None
     """Only trees of at most so many levels: far fewer regions on a wide table."""
     name: str = "exact"

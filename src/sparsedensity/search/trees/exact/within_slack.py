@@ -19,7 +19,7 @@ from sparsedensity.search.trees.exact.plans import Choice, Plan
 
 MOST_CHOICES = 2_000_000
 """After so many choices within the slack, give up: they would fill the memory."""
-REGIONS_A_STEP = 200
+REGIONS_PER_STEP = 200
 NONE: frozenset[int] = frozenset()
 
 
@@ -63,8 +63,8 @@ class Within:
         slacks = yield from self._down()
         for done, region in enumerate(sorted(self.choices), 1):
             self.lists[region] = self._merge(region, slacks[region])
-            if done % REGIONS_A_STEP == 0:
-                yield REGIONS_A_STEP
+            if done % REGIONS_PER_STEP == 0:
+                yield REGIONS_PER_STEP
 
     def found(self) -> Lists:
         """The lists of the whole domain."""
@@ -89,8 +89,8 @@ class Within:
                         slacks[part] = slack - choice.loss
                     else:
                         slacks[part] = max(slacks[part], slack - choice.loss)
-            if len(self.choices) % REGIONS_A_STEP == 0:
-                yield REGIONS_A_STEP
+            if len(self.choices) % REGIONS_PER_STEP == 0:
+                yield REGIONS_PER_STEP
         return slacks
 
     def _merge(self, region: int, slack: float) -> Lists:
