@@ -21,7 +21,7 @@ from sparsedensity.kernels.held import held, whole
 
 __all__ = [
     "bare", "before_compiling", "by_type", "cache_folder", "held", "inner", "is_compiled", "is_compiling",
-    "kernel", "part", "record", "whole",
+    "kernel", "record", "whole",
 ]  # fmt: skip
 
 TRIED = ((0, 63), (0, 68))
@@ -91,10 +91,6 @@ def inner(function: Callable[..., Any]) -> Any:
 def bare(function: Callable[..., Any]) -> Any:
     """Compile a loop that only other kernels call and that allocates nothing."""
     return njit(**BARE)(function)
-
-
-part = bare
-"""A part of a bare loop, cut out to be read."""
 
 
 def is_compiled(function: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import NONE, bare, by_type, held, part, record
+from sparsedensity.kernels import NONE, bare, by_type, held, record
 from sparsedensity.kernels.anneal_regions import study
 from sparsedensity.kernels.belief import NOTHING, head, piece
 from sparsedensity.kernels.divisions import CountedRegion, Wish, best_division, sort_by_density
@@ -117,7 +117,7 @@ def order_values(s, ahead, region, f):
     return m
 
 
-@part
+@bare
 def count_pairs(s, ahead, region, f):
     """Weigh all values beside every value of feature f, on enough rows; beside the commonest by difference."""
     own, start, stop = s.regions[region], s.space.features[f].start, s.space.features[f].stop
@@ -140,7 +140,7 @@ def count_pairs(s, ahead, region, f):
     s.used[0].work += own.length // step * s.codes.shape[1] + (stop - start) * s.allowed.shape[1]
 
 
-@part
+@bare
 def weight_scale(s, region, step):
     """What the weights of every so many rows must be multiplied by to weigh as much as all."""
     own, weight = s.regions[region], 0.0
@@ -171,7 +171,7 @@ def look_at(s, ahead, region, price, division, rng):
     s.used[0].work += 80 * s.allowed.shape[1]
 
 
-@part
+@bare
 def part_counts(s, ahead, region, division):
     """The counts and the allowed values of both parts."""
     (f, m, begin, end), values, slot = division, s.allowed.shape[1], s.regions[region].slot
@@ -200,7 +200,7 @@ def worth_below(s, ahead, side, price, rng):
     return total
 
 
-@part
+@bare
 def keep_look(ahead, division, worth):
     """Keep a division among the best, which are in order."""
     looks = ahead.looks[ahead.used[0]]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, TWO, bare, kernel, part, record
+from sparsedensity.kernels import NONE, TWO, bare, kernel, record
 from sparsedensity.kernels.anneal_looks import drawn_look
 from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import GROW, transplanted
@@ -95,7 +95,7 @@ def keep_limit(s, t, limit, rng):
 
 @bare
 def drawn_feature(s, slot, shake, rng):
-    """The feature that gains most after shaking the gains; -1 where nothing can be split."""
+    """The feature that gains most after shaking the gains; -1 if nothing can be split."""
     best, which, values = NOTHING, NONE, s.allowed.shape[1]
     for f in range(s.codes.shape[1]):
         gain = s.counts[slot, values + f]
@@ -106,7 +106,7 @@ def drawn_feature(s, slot, shake, rng):
     return which
 
 
-@part
+@bare
 def regrow(s, t, node, going, settings, rng):
     """Split below a node while it pays: as the best known subtree does, or by shaken gains.
 
@@ -132,14 +132,14 @@ def regrow(s, t, node, going, settings, rng):
                 child = nodes[child].next
 
 
-@part
+@bare
 def is_other(s, region):
     """Whether a region is not much the same as the one it was split off."""
     own = s.regions[region]
     return own.origin < 0 or own.weight < WHOLE * s.regions[own.origin].weight
 
 
-@part
+@bare
 def chosen_division(s, region, forced, going, settings, rng):
     """Label the values of a feature to split a region by; the feature, -1 for no split."""
     slot, values, (price, shake, trust) = study(s, region, rng), s.allowed.shape[1], going
@@ -191,7 +191,7 @@ def rebuild(s, t, spare, best, moves, settings, rng):
             return
 
 
-@part
+@bare
 def rebuild_once(s, t, spare, settings, rng):
     """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy: which of both."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves

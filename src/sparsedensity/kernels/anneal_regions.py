@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import TWO, bare, by_type, held, kernel, part, record
+from sparsedensity.kernels import TWO, bare, by_type, held, kernel, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
@@ -28,9 +28,9 @@ REGION = record(
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
 gain of the best subtree known (0 leaves: none); where the divisions are that look best one step ahead (0: nobody
 looked)."""
-USED = record("regions slots rows work full forgotten")
+USED = record("regions slots rows work full")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
-somebody looked; whether there is no room left; how often counts were forgotten."""
+somebody looked; whether there is no room left."""
 
 
 class Memory(NamedTuple):
@@ -68,7 +68,7 @@ class Walks(NamedTuple):
     """Other divisions that are considered at every step back."""
 
 
-@part
+@bare
 def counted(s, region):
     """A counted region as divisions read it."""
     own = s.regions[region]
@@ -187,10 +187,9 @@ def forget(s):
     for region in range(1, s.used[0].regions):
         s.regions[region].slot = s.regions[region].length = -1
     s.used[0].slots, s.used[0].rows = 1, s.weights.size
-    s.used[0].forgotten += 1
 
 
-@part
+@bare
 def differing_features(s, region, above):
     """List on the desk the features in which a region allows less than one above it: how many."""
     many = 0
@@ -229,7 +228,7 @@ def count(s, region):
     return slot
 
 
-@part
+@bare
 def list_rows(s, region, above):
     """List the rows of a region that are among those of one above, and behind them the others; how many are inside."""
     rows, features, upper, found, lost = s.rows, s.space.features, s.regions[above], 0, 0
@@ -247,7 +246,7 @@ def list_rows(s, region, above):
     return found
 
 
-@part
+@bare
 def count_lighter(s, region, above):
     """Count the lighter part, a region or what it lacks of the one above, whose rows are listed one behind the other.
 
@@ -334,7 +333,7 @@ def consider(s, region, f, price):
 
 @bare
 def divide(s, region, walks, rng):
-    """Draw a division of a counted region: blind, or runs of a drawn number; its feature, -1 where there is none."""
+    """Draw a division of a counted region: blind, or runs of a drawn number; its feature, -1 if there is none."""
     f = np.int64(rng.random() * s.codes.shape[1])
     if s.counts[s.regions[region].slot, s.allowed.shape[1] + f] == NOTHING:
         return np.int64(-1)
@@ -368,7 +367,7 @@ def explore(s, path, price, walks, rng):
         s.used[0].work += 500 * depth * (walks.studies + 2)
 
 
-@part
+@bare
 def walk_down(s, path, walks, rng):
     """Draw one division below the other and note them; how many."""
     depth, region, values = 0, np.int64(0), s.allowed.shape[1]

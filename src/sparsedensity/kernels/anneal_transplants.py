@@ -7,7 +7,7 @@ or to make one of the others first (lift it, and have the rest on both sides) do
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, bare, part
+from sparsedensity.kernels import NONE, bare
 from sparsedensity.kernels.anneal_regions import count
 from sparsedensity.kernels.anneal_trees import close, inner_below, split
 
@@ -15,7 +15,7 @@ GROW, RAISE, LIFT = (np.int64(kind) for kind in range(3))
 """The kinds of moves: a subtree is grown again, raised, or one of its splits is lifted."""
 
 
-@part
+@bare
 def transplanted(s, t, copy, node, shares, rng):
     """Now and then, raise a subtree to a node above it, or lift a split to the top of one: which, or to grow it."""
     if shares[0] + shares[1] <= 0.0 or t.nodes[node].feature < 0:
@@ -76,7 +76,7 @@ def label_as(s, t, leaf, copy, like, rng):
         s.desk.cells[value].label = label if label >= 0 else stray
 
 
-@part
+@bare
 def common_label(s, region, f):
     """The label that all allowed values of feature f have; -1 if there are several."""
     common = NONE
@@ -89,7 +89,7 @@ def common_label(s, region, f):
     return common
 
 
-@part
+@bare
 def label_of(t, node, name, copy, like):
     """What a split of the copy calls the group that has a name in the tree; -1 if it never meets its values."""
     for i in range(t.labels.shape[1]):
@@ -98,7 +98,7 @@ def label_of(t, node, name, copy, like):
     return NONE
 
 
-@part
+@bare
 def child_of(t, node, name):
     """The child of a node for a group of values."""
     child = t.nodes[node].first

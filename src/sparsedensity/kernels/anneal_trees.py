@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ONE, bare, part, record
+from sparsedensity.kernels import ONE, bare, record
 from sparsedensity.kernels.anneal_regions import group, learn, region_of
 from sparsedensity.kernels.belief import NOTHING
 
@@ -73,7 +73,7 @@ def split(s, t, node, f):
     return True
 
 
-@part
+@bare
 def add_leaf(s, t, parent, f, name, place, sibling):
     """A new leaf for one group of its parent's values; the first takes the parent's place in the list of leaves."""
     nodes, state = t.nodes, t.state[0]
@@ -110,7 +110,7 @@ def close(s, t, node):
         at = nodes[at].parent if at != node else node
 
 
-@part
+@bare
 def close_split(s, t, node):
     """Make a node whose children are all leaves a leaf itself."""
     nodes, own, state, by_leaves = t.nodes, t.nodes[node], t.state[0], s.belief.by_leaves

@@ -5,7 +5,7 @@ the other is separated from the rest, and atoms are exchanged while that pays. I
 in every way, and so are those of an ordered feature.
 """
 
-from sparsedensity.kernels import ONE, TWO, ZERO, bare, part
+from sparsedensity.kernels import ONE, TWO, ZERO, bare
 from sparsedensity.kernels.belief import NOTHING, evidence, head
 from sparsedensity.kernels.counted_parts import MOVED, REST, count_group, lay_out, name_atoms, piece_of
 
@@ -88,7 +88,7 @@ def separated_in_two(task, m, noise, rng):
     return grouped(task, m)
 
 
-@part
+@bare
 def best_alone(cells, m, group):
     """The atom outside a group whose separation from all others gains most."""
     best, which = NOTHING, 0
@@ -171,14 +171,14 @@ def separate(task, m, new, noise, rng):
     return best
 
 
-@part
+@bare
 def has_missing(task):
     """Whether the missing value of the feature is allowed in the region."""
     missing = task.space.features[task.f].missing
     return missing >= 0 and task.region.allowed[missing] > 0
 
 
-@part
+@bare
 def take_along(task, which):
     """Add an atom to the run that moves; if the feature has no order, it moves alone."""
     counts, pairs, ordered = task.desk.parts.counts, task.desk.parts.pairs, task.space.features[task.f].ordered > 0
@@ -200,7 +200,7 @@ def move(task, m, found, new):
     return left
 
 
-@part
+@bare
 def put_back(cells, m):
     """Undo the last separation."""
     for atom in range(m):

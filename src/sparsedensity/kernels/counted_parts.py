@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ONE, ZERO, bare, part
+from sparsedensity.kernels import ONE, ZERO, bare
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, evidence, term
 
 MOST_GROUPS = 12
@@ -76,7 +76,7 @@ def name_atoms(task):
     return m
 
 
-@part
+@bare
 def name_atom(cells, value, atom, m, weight):
     """Put a value into an atom, which is new if it has the next number; how many there are now."""
     if atom == m:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, by_type, held, kernel, part, record
+from sparsedensity.kernels import bare, by_type, held, kernel, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import divided_gain, grown_division
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Dividing
@@ -166,7 +166,7 @@ def best_runs(belief, space, desk, region, f, wish, rng):
     return best if b > 0 else NOTHING
 
 
-@part
+@bare
 def lay_runs(belief, space, desk, region, f, wish, rng):
     """Find the best runs for each number of groups: the most groups there can be, and the place where all runs end."""
     m, extra, measure = sort_values(space, desk, region, f, wish, rng)
@@ -182,7 +182,7 @@ def lay_runs(belief, space, desk, region, f, wish, rng):
     return top, 2 * m + extra
 
 
-@part
+@bare
 def label_runs(space, desk, f, b, at):
     """Label the values of feature f by the best b runs."""
     for k in range(b, 0, -1):
@@ -194,7 +194,7 @@ def label_runs(space, desk, f, b, at):
         at = before
 
 
-@part
+@bare
 def sort_values(space, desk, region, f, wish, rng):
     """Order the allowed values, nominal ones by (shaken) density; the missing value of an ordered feature stays apart.
 
@@ -244,7 +244,7 @@ def sort_by_density(cells, m):
         gap //= 3
 
 
-@part
+@bare
 def fill_sums(belief, desk, wish, shape, missing, rng):
     """The best k runs of the first j values, at runs[k, 2 j] without and at runs[k, 2 j + 1] with the missing value."""
     (m, top, measure), (extra, lost_weight, lost_measure), cells, runs = shape, missing, desk.cells, desk.runs
@@ -340,7 +340,7 @@ def _divide_each(belief, space, desk, region, f, rng, found):
     return even if model_of(belief) in EVEN else counted
 
 
-@part
+@bare
 def keep_labels(space, desk, region, division, found):
     """Note a labelled division as the best one of its number of groups."""
     f, b, gain = division

@@ -55,7 +55,7 @@ def integer_ranges(numbers, keep, low, high):
 
 @kernel
 def mark_present(numbers, keep, low, start, present):
-    """Mark which numbers occur, in one table a column."""
+    """Mark which numbers occur, in one table per column."""
     for row in range(numbers.shape[0]):
         if keep[row]:
             for column in range(numbers.shape[1]):

@@ -44,7 +44,7 @@ class Terms(NamedTuple):
 class Chains(NamedTuple):
     """The best division of a region along one feature into b = 2, 3, .. groups, kept as long as it is needed.
 
-    Those of feature f lie in `best` from `begin[f]`, `width[f]` numbers a region, and are overwritten after
+    Those of feature f lie in `best` from `begin[f]`, `width[f]` numbers per region, and are overwritten after
     `block[f]` regions: the larger regions of the same line come before that.
     """
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ONE, bare, part, record
+from sparsedensity.kernels import ONE, bare, record
 from sparsedensity.kernels.list_boxes import allows, measure_sides
 from sparsedensity.kernels.list_rows import copy_words, weight_of, weight_of_both
 from sparsedensity.kernels.list_state import copy_rules, has_rule, shift_rule
@@ -56,7 +56,7 @@ class LookScratch(NamedTuple):
     """(depths) the conditions of a rule that is taken out."""
 
 
-@part
+@bare
 def lay_out_box(conditions, mask, up_to):
     """The share of a box up to every value of each feature."""
     c = np.int64(0)
@@ -70,7 +70,7 @@ def lay_out_box(conditions, mask, up_to):
         c = conditions.run[c].after
 
 
-@part
+@bare
 def lay_out(task, memory, scratch, first):
     """Lay out the leaves from a place on: their boxes, and the share of each box up to every value."""
     state, pool, count = memory.state, memory.pool, 0
@@ -86,7 +86,7 @@ def lay_out(task, memory, scratch, first):
     scratch.begin[state.now.n + 1] = count
 
 
-@part
+@bare
 def narrow(task, state, scratch, first, depth):
     """Add the condition at a depth to those above: the rows, and weight and volume of every leaf, that are left."""
     condition = scratch.path[depth]
@@ -133,7 +133,7 @@ def insertion_prior(terms, n, unused, size):
     return more + terms.of_size[size].log_rate - log_available(terms, unused) - math.log(unused[size])
 
 
-@part
+@bare
 def keep_insertion(state, draft, scratch, size, place, gain):
     """Put the antecedent of the path at the end of the draft."""
     n = state.now.n
@@ -142,7 +142,7 @@ def keep_insertion(state, draft, scratch, size, place, gain):
         draft.rule[n, k] = scratch.path[k]
 
 
-@part
+@bare
 def consider_places(task, memory, scratch, wanted, size, price, rng):
     """Weigh the antecedent of the path, of so many conditions, at every place; whether it takes anything at all."""
     state, n, terms = memory.state, memory.state.now.n, task.terms
@@ -170,7 +170,7 @@ def consider_places(task, memory, scratch, wanted, size, price, rng):
     return volume > 0
 
 
-@part
+@bare
 def consider(task, memory, scratch, wanted, size, rng):
     """Weigh the antecedent of the path, if it can be used; whether longer ones are worth a look."""
     state, draft = memory.state, memory.draft

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import ZERO, bare, kernel, part
+from sparsedensity.kernels import ZERO, bare, kernel
 from sparsedensity.kernels.list_insert import Wanted, find_insertion, insertion_prior
 from sparsedensity.kernels.list_rows import take_rows, weight_of
 from sparsedensity.kernels.list_state import adopt, copy_rules, has_rule, shift_rule, swap_rules
@@ -101,7 +101,7 @@ def no_change(n):
     return ListChange(0, 0, -1, -1, False, n, 0.0)
 
 
-@part
+@bare
 def add_rule(task, draft, n, rng):
     """Insert an antecedent at any place."""
     place = draw_below(rng, n + 1)
@@ -113,7 +113,7 @@ def add_rule(task, draft, n, rng):
     return ListChange(place, n + 1, place, -1, False, n + 1, log_ratio)
 
 
-@part
+@bare
 def remove_rule(task, draft, n, place):
     """Take out a rule."""
     log_ratio = task.draws.of_size[draft.size[place]].log_share
@@ -121,7 +121,7 @@ def remove_rule(task, draft, n, place):
     return ListChange(place, n + 1, -1, -1, True, n - 1, log_ratio)
 
 
-@part
+@bare
 def replace_rule(task, draft, n, place, whole, rng):
     """Put another rule in the place of one: any antecedent, or the same with one other condition."""
     of_size, before = task.draws.of_size, draft.size[place]
@@ -135,7 +135,7 @@ def replace_rule(task, draft, n, place, whole, rng):
     return ListChange(place, n + 1, place, -1, True, n, log_ratio)
 
 
-@part
+@bare
 def reorder(draft, n, place, swap, rng):
     """Let two rules trade places, or move one of them to the place of the other."""
     if n == 1:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, part, record
+from sparsedensity.kernels import bare, record
 from sparsedensity.kernels.list_boxes import BoxPool, Conditions, take_boxes, volume_of
 from sparsedensity.kernels.list_rows import RowBits, copy_words, take_rows, weight_of
 from sparsedensity.kernels.list_terms import leaf_term, log_prior
@@ -144,7 +144,7 @@ def has_rule(rules, n, rule, place):
     return False
 
 
-@part
+@bare
 def pass_rule(task, state, pool, j):
     """Let a rule take from the rows and boxes that reach it; False if the boxes find no room."""
     here, rule = state.at[j], state.rule[j, : state.size[j]]
@@ -156,7 +156,7 @@ def pass_rule(task, state, pool, j):
     return left >= 0
 
 
-@part
+@bare
 def fill_else(state, pool):
     """What no rule takes is the else's."""
     n = state.now.n
@@ -167,7 +167,7 @@ def fill_else(state, pool):
     copy_words(state.rest[n], state.leaf[n])
 
 
-@part
+@bare
 def follow(task, state, pool, unused, begin):
     """Let the rows and boxes that reach a place run through the rules from there; False if boxes find no room."""
     n = state.now.n

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, part
+from sparsedensity.kernels import bare
 from sparsedensity.kernels.list_boxes import apart, take_boxes, volume_of, volumes_beside
 from sparsedensity.kernels.list_rows import copy_words, take_rows, weight_of, weight_of_both
 from sparsedensity.kernels.list_terms import leaf_term
@@ -44,7 +44,7 @@ def hand_down(rows, conditions, pool, draft, rule):
     return weight_of(rows, draft.rows[1]), volume
 
 
-@part
+@bare
 def prepare(task, state, pool, draft, change):
     """Displace a leaf and let the moved rule take its part of it; the terms of the two leaves that are no more."""
     passing, moved_term, displaced_term = draft.passing, 0.0, 0.0
@@ -68,7 +68,7 @@ def prepare(task, state, pool, draft, change):
     return moved_term, displaced_term
 
 
-@part
+@bare
 def lose_to_moved(task, state, pool, draft, moved, j):
     """What the moved rule leaves of a leaf: its weight and volume."""
     leaf, passing = state.at[j], draft.passing
@@ -79,14 +79,14 @@ def lose_to_moved(task, state, pool, draft, moved, j):
     return leaf.weight - lost, outside
 
 
-@part
+@bare
 def weigh_displaced(task, pool, draft):
     """The weight and volume of what is displaced and was not taken yet."""
     passing = draft.passing
     return weight_of(task.rows, draft.rows[0]), volume_of(pool, draft.boxes[passing.side, : passing.boxes])
 
 
-@part
+@bare
 def change_of_leaf(task, state, pool, draft, change, j):
     """How much the term of a leaf changes as the moved rule takes from it and as it takes what is displaced."""
     n, leaf = state.now.n, state.at[j]

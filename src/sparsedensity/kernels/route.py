@@ -33,7 +33,7 @@ def obeys(row, feature, low, high, begin, end):
 
 @kernel
 def route_rules(codes, start, feature, low, high, out):
-    """The number of the first rule that each row obeys; the number of rules where it obeys none."""
+    """The number of the first rule that each row obeys; the number of rules if it obeys none."""
     rules = start.shape[0] - 1
     for row in range(codes.shape[0]):
         rule = 0
