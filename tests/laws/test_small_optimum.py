@@ -1,4 +1,7 @@
-"""Small problems are solved: the annealed tree is the optimum that dynamic programming over all regions finds."""
+"""Small problems are solved: the annealed tree is the optimum that dynamic programming over all regions finds.
+
+The last stage of a search, which proves small subtrees, is left out: the moves get there by themselves.
+"""
 
 import math
 
@@ -10,10 +13,11 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, run
+from sparsedensity.search.trees import subtrees
 from sparsedensity.table import Table
 from tests.naive_search import best_branch_sparse, best_leaf_sparse
 
-TABLES = 200
+TABLES = 100
 MOST_REGIONS = 300
 
 
@@ -48,7 +52,8 @@ def annealed(table, posterior, seed):
 
 
 @pytest.mark.parametrize("method", ["leaf", "branch"])
-def test_annealing_finds_the_optimum_of_small_problems(method):
+def test_annealing_finds_the_optimum_of_small_problems(method, monkeypatch):
+    monkeypatch.setattr(subtrees, "MOST_REGIONS", 0)
     misses = []
     for seed in range(TABLES):
         table, data, a, rng = random_problem(seed)

@@ -160,6 +160,7 @@ WEIGHTS = (
 )
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")  # the sentence is all that is said
 @every_estimator
 @pytest.mark.parametrize(("weights", "says"), [case[1:] for case in WEIGHTS], ids=[case[0] for case in WEIGHTS])
 def test_bad_weights_are_refused(kind, weights, says):

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The chains do not agree")
 SMALL = {
     "LeafSparseTree": {"max_leaves": 3},
     "BranchSparseTree": {"max_leaves": 3},
-    "SparseRuleList": {"max_rules": 2, "iterations": 100},
+    "SparseRuleList": {"max_rules": 2, "iterations": 20, "restarts": 1},
     "GreedyTree": {"max_leaves": 20},
 }
 """Short searches among very many values."""

@@ -24,14 +24,14 @@ KernelCache.load_overload = lambda self, *about: asked.append(self._impl.filenam
 warm_up.command()
 assert len(asked) > 20, asked
 asked.clear()
-titanic, houses = datasets.load("titanic"), datasets.load("housebreaks", rows=300)
+titanic, houses = datasets.load("titanic"), datasets.load("housebreaks", rows=300).drop("premise", "means of entry")
 numbers = pl.DataFrame({"a": [i % 5 for i in range(300)], "b": [i * 0.37 % 3 for i in range(300)]})
 warnings.simplefilter("ignore")
-short = {"iterations": 1_000}
 kinds = [(kind, leaf) for kind in (LeafSparseTree, BranchSparseTree) for leaf in ("uniform", "profile")]
-trees = [LeafSparseTree(max_leaves=20), *(kind(leaf=leaf, **short) for kind, leaf in kinds)]
-annealed = LeafSparseTree(search="anneal", **short)
-for model in [*trees, annealed, SparseRuleList(**short), GreedyTree(), Histogram()]:
+proven = [kind(leaf=leaf, max_leaves=most) for kind, leaf in kinds for most in (20, 100)]
+annealed = [kind(leaf=leaf, search="anneal", iterations=100) for kind, leaf in kinds]
+lists = [SparseRuleList(iterations=100), SparseRuleList(search="anneal", iterations=100)]
+for model in [*proven, *annealed, *lists, GreedyTree(), Histogram()]:
     for table in (titanic, numbers) if isinstance(model, Histogram) else (titanic, houses, numbers):
         model.fit(table).score_samples(table)
         assert not asked, (model, table.columns, asked)

@@ -33,7 +33,9 @@ class Weighing(NamedTuple):
     def of(cls, weights: Floats) -> Weighing:
         """Weights that are all finite and not negative."""
         whole = bool((weights == np.floor(weights)).all())
-        return cls(int(np.count_nonzero(weights)), float(weights.sum()), float(weights.max(initial=0.0)), whole)
+        with np.errstate(over="ignore"):  # a sum beyond a float is refused in words
+            total = float(weights.sum())
+        return cls(int(np.count_nonzero(weights)), total, float(weights.max(initial=0.0)), whole)
 
     def __add__(self, other: object) -> Weighing:
         """The weights of two parts."""

@@ -207,7 +207,7 @@ def run(
         best = search.best(problem, state)
         log_posterior = problem.score(best.structure)
     # What was searched was a sample, or the last look at what was found made it better.
-    if trace and abs(trace[-1][1] - log_posterior) > 1e-6 * abs(log_posterior):
+    if trace and abs(trace[-1][1] - log_posterior) > 1e-8 * abs(log_posterior):
         trace.append((time.perf_counter() - begin, log_posterior))
     bound = certified(problem, best.upper_bound, log_posterior)
     archive = {**best.archive, size_of(best.structure): best.structure}

@@ -2,8 +2,10 @@
 
 Several chains look for a tree, cool and hot: from a grown tree, they remove subtrees and grow them again. Then chains
 that start from the best tree, and know what all others found of any region, polish it, round after round, until a round
-brings no more. A table of very many rows is searched on a sample of them; the best trees are then counted on all rows,
-and refined by exact passes.
+brings no more. Last, the best subtree is put at every node that has few regions below it.
+
+A table of very many rows is searched on a sample of them; the best trees are then counted on all rows, and refined by
+exact passes.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from sparsedensity.kernels import anneal_moves, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import Best, Budget, each, run
 from sparsedensity.search.bounds import may_bind
+from sparsedensity.search.interrupts import asked_to_stop
 from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
     FEW_REGIONS,
@@ -32,6 +35,7 @@ from sparsedensity.search.trees.anneal_chain import (
 from sparsedensity.search.trees.anneal_memory import FEW_ROWS, limit_of, on_grid, pairs_per_row, rows_within
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.search.trees.passes import CountedTree, Passes
+from sparsedensity.search.trees.subtrees import can_prove, with_best_subtrees
 from sparsedensity.structures import Tree, canonical
 from sparsedensity.table import Table
 
@@ -122,6 +126,9 @@ class Anneal:
         if state.grown is not None and (grown := problem.score(state.grown)) > problem.score(tree) + BETTER:
             tree, leads = state.grown, False
             archive[tree.n_leaves], scores[tree.n_leaves] = tree, grown
+        if (mended := self._with_best_subtrees(problem, state, tree)) is not tree:
+            tree, leads = mended, False
+            archive[tree.n_leaves], scores[tree.n_leaves] = tree, problem.score(tree)
         reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
         return Best(
             canonical(tree) if problem.posterior.only_leaves else tree,
@@ -134,6 +141,17 @@ class Anneal:
             converged=state.settled,
             sampled=state.sampled,
         )
+
+    def _with_best_subtrees(self, problem: AnyProblem, state: Annealing, tree: Tree) -> Tree:
+        """The tree with the best subtrees wherever they can be proven in a moment, if all rows were searched."""
+        if state.is_sample or not can_prove(problem):
+            return tree
+        searched = Problem(MemoryEngine(state.table), problem.posterior, problem.max_leaves)
+        return with_best_subtrees(searched, tree, lambda: self._has_time(state) and not asked_to_stop())
+
+    def _has_time(self, state: Annealing) -> bool:
+        """Whether the time limit, if there is one, has not come."""
+        return self.seconds is None or time.perf_counter() - state.begin < self.seconds
 
     def _refined(self, problem: AnyProblem, state: Annealing, passes: Passes, best: CountedTree) -> Best:
         """The best tree by exact counts.
@@ -165,7 +183,7 @@ class Anneal:
 
     def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each if there is time."""
-        steps = SHORT if self.seconds is None or time.perf_counter() - state.begin < self.seconds else 0
+        steps = SHORT if self._has_time(state) else 0
         found = self._chain(problem, state, POLISH[0], tree).walk_down(steps)
         for other in state.everyone():
             for leaves, kept in other.kept.items():

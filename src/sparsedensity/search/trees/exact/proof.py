@@ -148,12 +148,12 @@ class CaseSearch:
         self.free_best = math.inf
         """The best log posterior without the features' part, by any number of leaves; known after a pass at price 0."""
 
-    def prove(self) -> Iterator[int]:
+    def prove(self, most_choices: int = MOST_CHOICES, most_steps: float = MOST_TABLE_STEPS) -> Iterator[int]:
         """Bound by prices, then close what they leave open."""
         yield from self.begin()
         if self.refinable:
             yield from self.refine(lambda: self.proof.threshold, self.limit)
-        yield from self.close()
+        yield from self.close(most_choices, most_steps)
 
     def begin(self) -> Iterator[int]:
         """The weights of all regions, what is known of the ends of the curve, and a pass near the best."""
@@ -175,11 +175,11 @@ class CaseSearch:
             yield from self.at_price(chord.price)
             self.hull.note_flat(chord)
 
-    def close(self, most_choices: int = MOST_CHOICES, most_steps: float = MOST_TABLE_STEPS) -> Iterator[int]:
+    def close(self, most_choices: int, most_steps: float) -> Iterator[int]:
         """Close what prices leave open, by short lists of trees or else by a table over the number of leaves."""
         table = isinstance(self.tables, LeafTables) and has_table(self.problem, self._most_open(), most_steps)
         try:
-            yield from self.close_by_lists(FEW_CHOICES if table else most_choices)
+            yield from self.close_by_lists(min(FEW_CHOICES, most_choices) if table else most_choices)
         except TooManyError:
             if table:
                 yield from self.close_by_table()
