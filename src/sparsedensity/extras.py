@@ -25,5 +25,5 @@ def need(module: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        wanted = f"'sparsedensity[{EXTRAS[package]}]'" if package in EXTRAS else package
+        wanted = f'"sparsedensity[{EXTRAS[package]}]"' if package in EXTRAS else package
         raise MissingExtraError(f"{package} is needed for {purpose}. Install it: pip install {wanted}") from error

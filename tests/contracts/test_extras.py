@@ -43,7 +43,7 @@ def test_an_absent_library_is_one_sentence_that_names_its_extra(library, without
     without(library)
     with pytest.raises(MissingExtraError) as missing:
         ask(titanic, people)
-    wanted = f"pip install 'sparsedensity[{EXTRAS[library]}]'"
+    wanted = f'pip install "sparsedensity[{EXTRAS[library]}]"'
     assert str(missing.value) == f"{library} is needed for {purpose}. Install it: {wanted}"
 
 

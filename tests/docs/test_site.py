@@ -12,6 +12,7 @@ import pytest
 from mkdocs.exceptions import PluginError
 from typer.main import get_command
 
+import sparsedensity
 from docs.hooks.mathematics import on_page_content
 from sparsedensity.cli import app
 from tests.docs.building import ROOT
@@ -22,6 +23,8 @@ EXTENDED = tuple(f"sparsedensity.{room}" for room in ("posterior", "search", "en
 """The rooms with what an extender uses."""
 NAMES = [(room, name) for room in PUBLIC for name in importlib.import_module(room).__all__]
 NAMES_FOR_EXTENDERS = [(room, name) for room in EXTENDED for name in importlib.import_module(room).__all__]
+MODELS = ("LeafSparseTree", "BranchSparseTree", "SparseRuleList", "GreedyTree", "Histogram")
+PARAMETERS = re.compile(r"<li[^>]*>\s*<b><code>([\w, ]+)</code></b>")
 LINK = re.compile(r'\s(?:href|src)="([^"]*)"')
 PLACE = re.compile(r'\sid="([^"]*)"')
 LOADED = re.compile(r'<(?:script|img|iframe|link|source)\b[^>]*\s(?:src|href)="([^"]*)"')
@@ -57,6 +60,14 @@ def test_every_public_name_is_in_the_reference(site):
     known = {line.split(" ")[0] for line in zlib.decompress(packed).decode().splitlines()}
     names = NAMES + NAMES_FOR_EXTENDERS
     assert [place for place in names if not known & {".".join(place), home(*place)}] == []
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_lists_every_parameter_in_the_reference(site, name):
+    page = (site / "reference" / "models.html").read_text(encoding="utf-8")
+    section = page.partition(f'id="sparsedensity.{name}"')[2].partition("<h2 ")[0]
+    listed = {word for names in PARAMETERS.findall(section) for word in names.split(", ")}
+    assert listed == {*inspect.signature(getattr(sparsedensity, name)).parameters}
 
 
 def home(room, name):

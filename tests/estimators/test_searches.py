@@ -166,6 +166,7 @@ class TestWarmStarts:
     def test_the_command_line_says_what_is_wrong_with_a_start(self, method, saved):
         words = ["fit", "titanic", "--method", method, "--warm-start-from"]
         missing = run(*words, Path("nowhere.json"))
-        assert (missing.returncode, missing.stderr) == (1, "error: nowhere.json does not exist.\n")
+        assert missing.returncode == 1
+        assert missing.stderr == "error: nowhere.json does not exist. Check the name and the folder.\n"
         other = run(*words, saved / "tree.json", "--drop", "age")
         assert other.stderr.startswith("error: The model in warm_start_from has another domain than this table.")

@@ -50,7 +50,8 @@ def test_convergence_is_told_where_it_was_measured():
 def test_it_is_said_how_far_restarts_agreed_and_when_a_longer_search_is_worth_it():
     rounds = {"restarts": 4, "spread": 12.34, "converged": True}
     assert dict(search_facts(search(**rounds), RULES))["Restarts"] == (
-        "They were up to 12.3 nats apart before they learned from each other; then nothing more was gained."
+        "They were up to 12.3 nats apart before they shared what they had found; "
+        "the last rounds gained next to nothing."
     )
     assert "worth it" not in search_in_words(search(**rounds), RULES)
     still = search_in_words(search(**{**rounds, "converged": False}), RULES)

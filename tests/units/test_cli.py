@@ -170,7 +170,7 @@ def test_options_reach_the_model(tmp_path):
         (["fit", "titanic", "--drop", "cabin"], ["no column 'cabin'"]),
         (["fit", "titanic", "--weight", "sex"], ["weight column 'sex' holds 'male', not numbers"]),
         (["fit", "titanic", "--max-leaves", "many"], ["--max-leaves must be", "'many'"]),
-        (["fit", "titanic", "--max-leaves", "0"], ["--max-leaves must be", "not 0"]),
+        (["fit", "titanic", "--max-leaves", "0"], ["--max-leaves must be", "or none for no limit, not 0"]),
         (["fit", "titanic", "--pseudocount", "-1"], ["--pseudocount must be", "-1"]),
         (
             ["fit", "titanic", "--leaf", "profile", "--profile-probability", "1"],

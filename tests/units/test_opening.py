@@ -241,7 +241,7 @@ def test_a_sqlite_file_is_read_by_ibis():
 @pytest.mark.parametrize(
     ("name", "engine", "says"),
     [
-        ("shop.duckdb", None, "shop.duckdb has 2 tables: orders, people. Name one: 'shop.duckdb?table=orders'."),
+        ("shop.duckdb", None, 'shop.duckdb has 2 tables: orders, people. Name one: "shop.duckdb?table=orders".'),
         ("shop.duckdb?table=nope", None, "There is no table 'nope' in shop.duckdb. Tables: orders, people."),
         ("nope.duckdb", None, "There is no file nope.duckdb."),
         ("one.db", "spark", "--engine spark is for files, but one.db is a database. Leave it out."),

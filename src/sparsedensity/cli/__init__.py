@@ -40,6 +40,8 @@ PYTHON = (
     (re.compile(r"\bkinds\['([^']+)'\]"), r"--kind for '\1'"),
     (re.compile(r"^bins (for '|must)"), r"--bins \1"),
     (re.compile(r"\bdomain=Domain\.infer\(whole_table\)"), "--domain whole_table.csv"),
+    (re.compile(r"^(--max-(?:leaves|rules) .*) None for no limit"), r"\1 none for no limit"),
+    (re.compile(r", or None for no limit"), ""),  # the others cannot be given as none: leave them out
 )
 """What else our sentences write as Python, and how the command line says it."""
 ENGINES = {
@@ -102,6 +104,8 @@ def as_options(message: str) -> str:
     "--kind for 'size' must be .. Give the order with --kind 'size=...'."
     >>> as_options("profile_probability must be a number from 0 to 1, 1 excluded, not 1.0.")
     '--profile-probability must be a number from 0 to 1, 1 excluded, not 1.0.'
+    >>> as_options("time_limit must be a number of seconds of 0 or more, or None for no limit, not -1.0.")
+    '--time-limit must be a number of seconds of 0 or more, not -1.0.'
     """
     first, *_ = message.partition(" must be ")
     if first in parameters():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "Examples: sparsedensity compare last_year.csv this_year.csv --html differences.html · "
     "sparsedensity compare model.json synthetic.parquet --svg differences.svg · "
-    "sparsedensity compare 'logs/2024-*.parquet' 'logs/2025-*.parquet' --engine duckdb"
+    'sparsedensity compare "logs/2024-*.parquet" "logs/2025-*.parquet" --engine duckdb'
 )
 FOR_ANY_MODEL = ("weight", "engine", "n_jobs", "quiet")
 """Options that fit nothing."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: sparsedensity fit titanic · sparsedensity fit people.csv --weight count --max-leaves 24 -o model.json · "
-    "sparsedensity fit 'logs/*.parquet' --engine duckdb · sparsedensity fit 'shop.duckdb?table=orders'"
+    'sparsedensity fit "logs/*.parquet" --engine duckdb · sparsedensity fit "shop.duckdb?table=orders"'
 )
 
 NEAR_HELP = "Also say what all trees or lists share whose log posterior is within so many nats of the best."

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from sparsedensity.models import DensityModel
 
 DATA_HELP = (
-    "CSV or Parquet files, folders of them, or patterns in quotes ('logs/*.parquet'): together one table. Or a table "
-    "of a database ('shop.duckdb?table=orders', or any Ibis URL), - for CSV on standard input, or a bundled name (see "
+    'CSV or Parquet files, folders of them, or patterns in quotes ("logs/*.parquet"): together one table. Or a table '
+    'of a database ("shop.duckdb?table=orders", or any Ibis URL), - for CSV on standard input, or a bundled name (see '
     "`sparsedensity datasets`)."
 )
 DataNames = Annotated[list[str], typer.Argument(metavar="DATA...", help=DATA_HELP, autocompletion=complete_data)]

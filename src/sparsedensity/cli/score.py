@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: sparsedensity score model.json people.csv -o scores.csv · sparsedensity score model.json titanic --json "
-    "· sparsedensity score model.json 'logs/*.parquet' -o scores.parquet · sparsedensity score model.json huge.csv "
+    '· sparsedensity score model.json "logs/*.parquet" -o scores.parquet · sparsedensity score model.json huge.csv '
     "--top 20"
 )
 

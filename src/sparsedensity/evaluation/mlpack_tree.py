@@ -44,7 +44,7 @@ NumberNode = Mapping[str, Any]
 class MlpackTree(DensityEstimator):
     """The tree that mlpack's DET grows on categories, its leaves scored with the volumes of categories.
 
-    Needs mlpack (``pip install sparsedensity[mlpack]``). Every value of a nominal column becomes a column of 0 and 1,
+    Needs mlpack (``pip install "sparsedensity[mlpack]"``). Every value of a nominal column becomes a column of 0 and 1,
     an ordered column the numbers of its levels. Weights must be whole numbers: DET knows rows only.
 
     Parameters

@@ -110,7 +110,7 @@ def _chosen(address: Address, tables: Sequence[str]) -> str:
     if address.table is None and len(tables) > 1:
         raise DataError(
             f"{address.name} has {len(tables)} tables: {', '.join(tables)}. Name one: "
-            f"'{address.name}?table={tables[0]}'."
+            f'"{address.name}?table={tables[0]}".'
         )
     if address.table is not None and address.table not in tables:
         raise DataError(f"There is no table {address.table!r} in {address.name}. Tables: {', '.join(tables)}.")

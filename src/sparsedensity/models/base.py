@@ -194,7 +194,7 @@ class DensityModel(Model):
         return leaves_of(self.density_, exact_intervals(weights, structure.log_volumes))
 
     def score_samples(self, X: Any) -> Any:
-        """The log density of every row, minus infinity outside the domain; of a lazy frame as in :meth:`apply`."""
+        """The log density of every row, minus infinity outside the domain; for lazy frames see :meth:`apply`."""
         return answers.place_anywhere(self, X).log_densities
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -205,7 +205,7 @@ class DensityModel(Model):
         """For every row the share of the model's mass that is denser: 0 is the most common there is, 1 the rarest.
 
         With profiles and more than 100,000 possible records it is estimated from as many draws of the model, always the
-        same ones: the standard error is at most 0.0016. Of a lazy frame as in :meth:`apply`; with profiles
+        same ones: the standard error is at most 0.0016. For lazy frames see :meth:`apply`; with profiles
         a query rounds it to 0.001, and to two percent of what is left to 1.
 
         >>> from sparsedensity import GreedyTree, datasets

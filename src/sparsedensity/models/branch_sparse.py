@@ -20,7 +20,7 @@ class BranchSparseTree(SparseTree):
     feature_probability
         The chance that a column is used at all (gamma), between 0 and 1; ``None`` for no prior on that.
     pseudocount, leaf, profile_pseudocount, profile_probability, prior, max_leaves, search, depth, iterations, \
-    restarts, cooling, time_limit, warm_start_from
+restarts, cooling, time_limit, warm_start_from
         As in :class:`SparseTree`.
     honest, random_state
         As in :class:`SearchedModel`.

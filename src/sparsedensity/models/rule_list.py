@@ -75,7 +75,7 @@ class SparseRuleList(SearchedModel):
         bounds how much better one could be; ``"auto"`` tries a proof for a moment and runs the chains if that fails.
     iterations
         The most proposals of each ladder of chains; ladders that agree stop earlier. A look at all antecedents counts
-        as many as it takes the time of.
+        as many proposals as would take the same time.
     restarts
         The number of ladders.
     r_hat

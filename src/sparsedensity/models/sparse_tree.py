@@ -50,7 +50,7 @@ STARTS = "a fitted tree, the path of a saved one, 'greedy' or None"
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SparseTree(SearchedModel):
-    """The tree that a posterior likes best.
+    """The tree with the highest posterior probability.
 
     Parameters
     ----------

@@ -63,8 +63,8 @@ def calibrated_size(search: Any, structure: Structure) -> list[tuple[str, str]]:
 
 def _restarts(search: Any) -> str:
     """How far restarts agreed, and whether the search came to an end."""
-    apart = f"{words.nats(float(f'{search.spread:.3g}'))} apart before they learned from each other"
-    end = "then nothing more was gained" if search.converged else "the search was still gaining when it ended"
+    apart = f"{words.nats(float(f'{search.spread:.3g}'))} apart before they shared what they had found"
+    end = "the last rounds gained next to nothing" if search.converged else "the search was still gaining when it ended"
     return f"They were up to {apart}; {end}."
 
 

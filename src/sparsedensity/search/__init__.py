@@ -1,4 +1,4 @@
-"""Searches: how to look for the structure that a posterior likes best.
+"""Searches: how to look for the structure with the highest posterior probability.
 
 >>> from sparsedensity.datasets import housebreaks
 >>> from sparsedensity.engines import MemoryEngine

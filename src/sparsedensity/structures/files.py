@@ -81,7 +81,7 @@ def _read_json(path: Path) -> Json:
     try:
         return json.loads(_content(path).decode("utf-8"))
     except FileNotFoundError:
-        raise ModelFileError(path, "does not exist.") from None
+        raise ModelFileError(path, "does not exist. Check the name and the folder.") from None
     except IsADirectoryError:
         raise ModelFileError(path, "is a directory, not a model file.") from None
     except OSError as error:

@@ -55,7 +55,7 @@ class AnnealLists:
 
     antecedents: Antecedents
     iterations: int = 400_000
-    """Proposals of each ladder; a look at all antecedents counts as many as it takes the time of."""
+    """Proposals of each ladder; a look at all antecedents counts as many as would take the same time."""
     chains: int = 2
     """The number of ladders."""
     r_hat: float = 1.05
