@@ -8,7 +8,7 @@ from typing import Any
 
 PICTURE = re.compile(r'<img alt="([^"]*)" src="([^"]*\.svg)" />')
 WIDTH = re.compile(r'<svg\b[^>]*\swidth="([\d.]+)')
-READABLE = 900
+READABLE = 690
 """The width in pixels below which no picture need be shrunk."""
 
 
