@@ -79,8 +79,8 @@ class SparsityPath:
         least = (best.held_out or 0.0) - (best.held_out_error or 0.0)
         return min((p for p in self._crossed() if (p.held_out or 0.0) >= least), key=lambda point: point.size)
 
-    def to_text(self) -> str:
-        """The path as a table, the choices marked, and how the model stands against simpler ones."""
+    def to_text(self, width: int | None = None) -> str:
+        """The path as a table, the choices marked, and how the model stands against simpler ones, in some width."""
         crossed = self.points[0].held_out is not None
         low, high = span(_value(point) for point in self.points)
         heads = [self.unit, "log posterior", "per row", *(["held out", "+-"] if crossed else []), ""]
@@ -91,7 +91,7 @@ class SparsityPath:
             for row in [heads, *rows]
         ]
         return "\n".join(
-            [*lines, *(["", textwrap.fill(standing(self.scores), words.room(None))] if self.scores else [])]
+            [*lines, *(["", textwrap.fill(standing(self.scores), words.room(width))] if self.scores else [])]
         )
 
     def plot(self, ax: Any = None) -> Any:
