@@ -3,7 +3,6 @@
 Hypothesis draws the same examples on every machine and in every run: a red test stays red until it is mended.
 """
 
-import os
 import subprocess
 import sys
 
@@ -30,11 +29,6 @@ for model, table in kinds[len(kinds) * {part} // {parts} : len(kinds) * ({part} 
     model.fit(table).score_samples(table)
 """
 """A part of what a warm-up compiles: trees of either leaf, and the rest."""
-
-
-def pytest_xdist_auto_num_workers():
-    """One worker more than there are cores: many tests wait for a browser, a cluster or another process."""
-    return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config):
