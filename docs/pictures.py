@@ -21,6 +21,7 @@ from sparsedensity.report.shapes import Box, Dot, Shape, Stroke, Text
 from sparsedensity.report.style import shade
 from sparsedensity.report.svg import canvas
 from sparsedensity.table import Floats
+from sparsedensity.writing import write_text
 
 HERE = Path(__file__).parent
 CLASSES = ("1st", "2nd", "3rd", "crew")
@@ -169,4 +170,4 @@ def chart(title: str, across: Sequence[int], up: str, lines: Sequence[tuple[str,
 
 if __name__ == "__main__":
     for name, picture in pictures().items():
-        (HERE / name).write_text(picture + "\n", encoding="utf-8", newline="\n")
+        write_text(picture + "\n", HERE / name)

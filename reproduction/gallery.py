@@ -23,7 +23,7 @@ from sparsedensity import BranchSparseTree, LeafSparseTree, compare
 from sparsedensity.errors import DataError
 from sparsedensity.report import path_svg
 from sparsedensity.report.path import SparsityPath
-from sparsedensity.writing import replacing
+from sparsedensity.writing import write_text
 
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
 BEGIN, END = "<!-- written by: python -m reproduction gallery -->\n", "<!-- end of what it wrote -->"
@@ -85,8 +85,7 @@ def command(
     """Draw the paper's tables for the gallery of the documentation, and fill their numbers into its pages."""
     for name in EXHIBITS:
         for file, content in files(name, data, output).items():
-            with replacing(output / file) as part:
-                part.write_text(content, encoding="utf-8", newline="\n")
+            write_text(content, output / file)
             typer.echo(f"wrote {output / file}", err=True)
 
 
