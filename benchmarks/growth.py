@@ -3,8 +3,8 @@
 Rows are drawn from a known tree of 100 leaves. Every fit has default settings, but for a limit of 100 on rules too,
 and for the limit that grows. Seconds are those of the processor, of all threads together, from a frame to a model, its
 kernels loaded before; beside them is the number of leaves or rules found. A line ends at the first fit that takes more
-than ``BENCH_SECONDS`` by the clock. Its slope is that of its upper half, by least squares in logs: 1 if the time grows
-as the size does.
+than ``BENCH_SECONDS`` of them (never on Windows). Its slope is that of its upper half, by least squares in logs:
+1 if the time grows as the size does.
 
 ``BENCH_PARTS=rows,columns,values,leaves,million`` names the parts to run, all of them by default. Every fit is kept in
 ``build/benchmarks/growth-*.jsonl`` until a source changes: a run goes on where the last one ended, and parts that were
@@ -15,10 +15,12 @@ run between the marks of that page, and their plot beside it.
 import importlib.util
 import math
 import os
+import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,11 +51,10 @@ GROWING = {
 }
 """What grows, each alone."""
 WORDS = {"rows": "rows", "columns": "columns", "values": "values per column", "leaves": "leaves or rules, at most"}
-SETTINGS: Mapping[str, Any] = {"kinds": "nominal", "time_limit": MOST_SECONDS}
 MODELS: Mapping[str, Callable[[int], Any]] = {
-    "uniform tree": lambda leaves: LeafSparseTree(max_leaves=leaves, **SETTINGS),
-    "profile tree": lambda leaves: LeafSparseTree(max_leaves=leaves, leaf="profile", **SETTINGS),
-    "rule list": lambda leaves: SparseRuleList(max_rules=leaves, **SETTINGS),
+    "uniform tree": lambda leaves: LeafSparseTree(max_leaves=leaves, kinds="nominal"),
+    "profile tree": lambda leaves: LeafSparseTree(max_leaves=leaves, leaf="profile", kinds="nominal"),
+    "rule list": lambda leaves: SparseRuleList(max_rules=leaves, kinds="nominal"),
 }
 PLOT = "growth.svg"
 BEGIN, END = "<!-- written by: python -m benchmarks growth -->\n", "<!-- end of what it wrote -->"
@@ -121,13 +122,33 @@ def measured(model: str, size: Size) -> Spent:
     """What a fit takes now."""
     load(model)
     frame = draw(size.rows, size.columns, size.values).frame
-    begin = time.process_time()
-    fitted = MODELS[model](size.leaves).fit(frame)
-    spent = Spent(
-        time.process_time() - begin, size_of(fitted.structure_), stopped=fitted.search_.reason == "time limit"
-    )
+    begin, fitted = time.process_time(), None
+    with ctrl_c_after(MOST_SECONDS), suppress(KeyboardInterrupt):
+        fitted = MODELS[model](size.leaves).fit(frame)
+    seconds = time.process_time() - begin
+    if fitted is not None and fitted.search_.reason != "interrupted":
+        spent = Spent(seconds, size_of(fitted.structure_))
+    elif seconds >= MOST_SECONDS:
+        spent = Spent(seconds, 0, stopped=True)
+    else:
+        raise KeyboardInterrupt  # someone pressed it
     print(f"{model}, {size}: {spent}", file=sys.stderr, flush=True)
     return spent
+
+
+@contextmanager
+def ctrl_c_after(seconds: float) -> Iterator[None]:
+    """Press Ctrl-C after so many processor seconds: a busy machine stops no fit that a quiet one would finish."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again, for whatever waits for a second one
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @cache
@@ -155,7 +176,7 @@ def table(part: str, lines: Mapping[str, Line]) -> Iterator[str]:
     yield f"| slope | {' | '.join(f'{slope_in_words(line)} |' for line in lines.values())} |"
     for model, line in lines.items():
         if ended(line):
-            stopped = f"its fit at {max(line):,} was stopped after {MOST_SECONDS:g} s by the clock"
+            stopped = f"its fit at {max(line):,} was stopped after {MOST_SECONDS:g} processor seconds"
             yield f"\nThe {model} ends early: {stopped}."
 
 
@@ -203,7 +224,7 @@ def million(size: Size, kept: Parts) -> Iterator[str]:
     if theirs is None:
         yield "\nmlpack is skipped: it is not installed (pip install mlpack)."
     if any(Spent(*seconds[model]).stopped for model in MODELS):
-        yield f"\nWhat took more than {MOST_SECONDS:g} s by the clock was stopped."
+        yield f"\nWhat took more than {MOST_SECONDS:g} processor seconds was stopped."
 
 
 def beside_det(size: Size) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The benchmark of growth: what it prints, what it leaves out, what it keeps, and what it draws."""
 
+import signal
 import sys
 from types import SimpleNamespace
 
@@ -51,20 +52,43 @@ def test_a_line_ends_at_the_first_fit_that_is_stopped_and_says_so(tried):
     assert ("rule list", Size(rows=10000)) not in tried
     assert "| 1,000 | 10.00 | 7 | 10.00 | 7 | stopped | – |" in lines
     assert "| 10,000 | 100.00 | 7 | 100.00 | 7 | – | – |" in lines
-    assert lines[-1] == "\nThe rule list ends early: its fit at 1,000 was stopped after 300 s by the clock."
+    assert lines[-1] == "\nThe rule list ends early: its fit at 1,000 was stopped after 300 processor seconds."
 
 
 def test_a_line_of_one_fit_has_no_slope():
     assert growth.slope_in_words({10: Spent(1.0, 7), 100: Spent(9.0, 7, stopped=True)}) == "–"
 
 
+class Fitting:
+    """A model that finishes, or never."""
+
+    search_ = SimpleNamespace(reason="finished")
+
+    def __init__(self, leaves):
+        self.leaves = leaves
+
+    def fit(self, frame):
+        self.structure_ = Tree.leaf(growth.draw(10, 2, 2).domain)
+        while self.leaves == 0:
+            pass
+        return self
+
+
 @pytest.mark.usefixtures("real")
-@pytest.mark.parametrize("reason", ["finished", "time limit"])
-def test_a_fit_that_reached_its_time_limit_was_stopped(monkeypatch, reason):
-    structure = Tree.leaf(growth.draw(10, 2, 2).domain)
-    fitted = SimpleNamespace(search_=SimpleNamespace(reason=reason), structure_=structure)
-    monkeypatch.setattr(growth, "MODELS", {"one": lambda leaves: SimpleNamespace(fit=lambda frame: fitted)})
-    assert growth.measured("one", Size(rows=10))[1:] == (1, reason == "time limit")
+def test_a_fit_is_stopped_after_so_many_processor_seconds(monkeypatch):
+    monkeypatch.setattr(growth, "MODELS", {"one": Fitting})
+    monkeypatch.setattr(growth, "MOST_SECONDS", 0.05)
+    assert growth.measured("one", Size(rows=10))[1:] == (1, False)
+    if hasattr(signal, "setitimer"):
+        assert growth.measured("one", Size(rows=10, leaves=0))[1:] == (0, True)
+
+
+@pytest.mark.usefixtures("real")
+def test_ctrl_c_ends_the_benchmark(monkeypatch):
+    monkeypatch.setattr(growth, "MODELS", {"one": Fitting})
+    monkeypatch.setattr(Fitting, "search_", SimpleNamespace(reason="interrupted"))
+    with pytest.raises(KeyboardInterrupt):
+        growth.measured("one", Size(rows=10))
 
 
 @pytest.mark.usefixtures("real")
@@ -80,7 +104,7 @@ def test_mlpack_stands_beside_our_fits(monkeypatch):
     assert lines[0].startswith("| 1,000 rows, 20 columns | processor s | of DET | found |")
     assert "| profile tree | 10.0 | 2.00 | 7 |" in lines
     assert "| rule list | stopped | | |" in lines
-    assert lines[-1] == "\nWhat took more than 300 s by the clock was stopped."
+    assert lines[-1] == "\nWhat took more than 300 processor seconds was stopped."
 
 
 def test_det_is_run():
