@@ -2,9 +2,9 @@
 
 Rows are drawn from a known tree of 100 leaves. Every fit has default settings, but for a limit of 100 on rules too,
 and for the limit that grows. Seconds are those of the processor, of all threads together, from a frame to a model, its
-kernels loaded before; beside them is the number of leaves or rules found. A line ends at the first fit that takes more
-than ``BENCH_SECONDS`` of them (never on Windows). Its slope is that of its upper half, by least squares in logs:
-1 if the time grows as the size does.
+kernels loaded before, in a process of its own; beside them is the number of leaves or rules found. A line ends at the
+first fit that takes more than ``BENCH_SECONDS`` of them (never on Windows). Its slope is that of its upper half, by
+least squares in logs: 1 if the time grows as the size does.
 
 ``BENCH_PARTS=rows,columns,values,leaves,million`` names the parts to run, all of them by default. Every fit is kept in
 ``build/benchmarks/growth-*.jsonl`` until a source changes: a run goes on where the last one ended, and parts that were
@@ -14,14 +14,15 @@ run between the marks of that page, and their plot beside it.
 
 import importlib.util
 import math
+import multiprocessing
 import os
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from functools import lru_cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ from reproduction.parts import Parts
 from reproduction.study import MARK, Chart, Panel, Series
 from sparsedensity import LeafSparseTree, SparseRuleList
 from sparsedensity.datasets import Truth
-from sparsedensity.errors import DataError, SearchWarning
+from sparsedensity.errors import DataError, SearchWarning, SparseDensityError
 from sparsedensity.search.base import size_of
 from sparsedensity.table import Codes
 from sparsedensity.writing import write_text
@@ -82,7 +83,6 @@ Line = dict[int, Spent]
 
 
 def main() -> None:
-    warnings.simplefilter("ignore", SearchWarning)
     chosen = os.environ.get("BENCH_PARTS", ",".join([*GROWING, "million"])).split(",")
     machine, kept = Machine.here(), kept_fits()
     grown, sections = {}, {}
@@ -119,42 +119,47 @@ def fit(model: str, size: Size, kept: Parts) -> Spent:
 
 
 def measured(model: str, size: Size) -> Spent:
-    """What a fit takes now."""
-    load(model)
-    frame = draw(size.rows, size.columns, size.values).frame
-    begin, fitted = time.process_time(), None
-    with ctrl_c_after(MOST_SECONDS), suppress(KeyboardInterrupt):
-        fitted = MODELS[model](size.leaves).fit(frame)
-    seconds = time.process_time() - begin
-    if fitted is not None and fitted.search_.reason != "interrupted":
-        spent = Spent(seconds, size_of(fitted.structure_))
-    elif seconds >= MOST_SECONDS:
-        spent = Spent(seconds, 0, stopped=True)
-    else:
-        raise KeyboardInterrupt  # someone pressed it
+    """What a fit takes now, in a process of its own."""
+    spent = in_a_process(timed, model, size) or Spent(MOST_SECONDS, 0, stopped=True)
     print(f"{model}, {size}: {spent}", file=sys.stderr, flush=True)
     return spent
 
 
-@contextmanager
-def ctrl_c_after(seconds: float) -> Iterator[None]:
-    """Press Ctrl-C after so many processor seconds: a busy machine stops no fit that a quiet one would finish."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
-    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again, for whatever waits for a second one
+def in_a_process(job: Callable[..., Any], *about: Any) -> Any:
+    """What a job sends; nothing if it took too many processor seconds, on a busy machine as on a quiet one."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=job, args=(sender, *about))
+    process.start()
+    sender.close()
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        sent = receiver.recv()
+    except EOFError:
+        sent = None
+    process.join()
+    if sent is None and process.exitcode != -getattr(signal, "SIGXCPU", 0):
+        raise SparseDensityError(f"A fit ended with {process.exitcode} and no answer: {about}.")
+    return sent
 
 
-@cache
-def load(model: str) -> None:
-    """Load or compile the kernels of a model."""
-    MODELS[model](100).fit(draw(500, 20, 4).frame)
+def timed(sender: Connection, model: str, size: Size) -> None:
+    """Send what a fit takes."""
+    warnings.simplefilter("ignore", SearchWarning)
+    MODELS[model](size.leaves).fit(draw(500, 20, 4).frame)  # loads or compiles
+    frame = draw(size.rows, size.columns, size.values).frame
+    stop_after(MOST_SECONDS)
+    begin = time.process_time()
+    fitted = MODELS[model](size.leaves).fit(frame)
+    sender.send(Spent(time.process_time() - begin, size_of(fitted.structure_)))
+
+
+def stop_after(seconds: float) -> None:
+    """End this process after so many more processor seconds, wherever it is by then."""
+    if sys.platform != "win32":
+        import resource
+
+        most = math.ceil(time.process_time() + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 @lru_cache(1)

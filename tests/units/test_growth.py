@@ -1,16 +1,14 @@
 """The benchmark of growth: what it prints, what it leaves out, what it keeps, and what it draws."""
 
-import signal
 import sys
-from types import SimpleNamespace
+from multiprocessing import Pipe
 
 import pytest
 
 from benchmarks import growth
 from benchmarks.growth import Size, Spent
 from reproduction.parts import Parts
-from sparsedensity.errors import DataError
-from sparsedensity.structures import Tree
+from sparsedensity.errors import DataError, SparseDensityError
 
 PAGE = f"above\n{growth.BEGIN}old\n{growth.END}\nbelow\n"
 
@@ -32,14 +30,6 @@ def tried(monkeypatch, tmp_path):
     return asked
 
 
-@pytest.fixture
-def real(tried, monkeypatch):
-    """Fits as they are."""
-    monkeypatch.undo()
-    growth.draw.cache_clear()
-    monkeypatch.setattr(growth, "TRUE_LEAVES", 3)
-
-
 def test_time_that_grows_as_rows_do_has_slope_one():
     lines = [*growth.table("rows", growth.grow("rows", Parts()))]
     assert "| 100 | 1.00 | 7 | 1.00 | 7 | 1.00 | 7 |" in lines
@@ -59,43 +49,29 @@ def test_a_line_of_one_fit_has_no_slope():
     assert growth.slope_in_words({10: Spent(1.0, 7), 100: Spent(9.0, 7, stopped=True)}) == "–"
 
 
-class Fitting:
-    """A model that finishes, or never."""
-
-    search_ = SimpleNamespace(reason="finished")
-
-    def __init__(self, leaves):
-        self.leaves = leaves
-
-    def fit(self, frame):
-        self.structure_ = Tree.leaf(growth.draw(10, 2, 2).domain)
-        while self.leaves == 0:
-            pass
-        return self
+def endless(sender, seconds):
+    """Whatever it is doing, and however it feels about signals."""
+    growth.stop_after(seconds)
+    while True:
+        pass
 
 
-@pytest.mark.usefixtures("real")
-def test_a_fit_is_stopped_after_so_many_processor_seconds(monkeypatch):
-    monkeypatch.setattr(growth, "MODELS", {"one": Fitting})
-    monkeypatch.setattr(growth, "MOST_SECONDS", 0.05)
-    assert growth.measured("one", Size(rows=10))[1:] == (1, False)
-    if hasattr(signal, "setitimer"):
-        assert growth.measured("one", Size(rows=10, leaves=0))[1:] == (0, True)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not count the seconds of a process")
+def test_a_fit_is_stopped_after_so_many_processor_seconds():
+    assert growth.in_a_process(endless, 0.1) is None
 
 
-@pytest.mark.usefixtures("real")
-def test_ctrl_c_ends_the_benchmark(monkeypatch):
-    monkeypatch.setattr(growth, "MODELS", {"one": Fitting})
-    monkeypatch.setattr(Fitting, "search_", SimpleNamespace(reason="interrupted"))
-    with pytest.raises(KeyboardInterrupt):
-        growth.measured("one", Size(rows=10))
+def test_a_fit_that_breaks_is_no_measurement(capfd):
+    with pytest.raises(SparseDensityError, match="ended with 1 and no answer"):
+        growth.in_a_process(int)
 
 
-@pytest.mark.usefixtures("real")
 @pytest.mark.parametrize("model", growth.MODELS)
-def test_every_model_of_the_benchmark_keeps_its_limit(monkeypatch, model):
-    monkeypatch.setattr(growth, "load", lambda model: None)
-    assert growth.measured(model, Size(rows=50, columns=2, leaves=2)).found <= 2
+def test_every_model_of_the_benchmark_keeps_its_limit(model, monkeypatch):
+    monkeypatch.setattr(growth, "stop_after", lambda seconds: None)
+    receiver, sender = Pipe(duplex=False)
+    growth.timed(sender, model, Size(rows=50, columns=2, leaves=2))
+    assert 1 <= receiver.recv().found <= 2
 
 
 def test_mlpack_stands_beside_our_fits(monkeypatch):
