@@ -123,8 +123,8 @@ def test_of_a_large_table_profiles_see_a_sample(weights, monkeypatch):
     [
         LeafSparseTree(max_leaves=8, search="anneal"),
         BranchSparseTree(max_leaves=8, search="anneal", iterations=2000),
-        SparseRuleList(max_rules=4, search="anneal", r_hat=1e-9),
-        SparseRuleList(max_rules=4, search="anneal", restarts=1, r_hat=1e-9),
+        SparseRuleList(max_rules=4, search="anneal", iterations=20_000, r_hat=1e-9),
+        SparseRuleList(max_rules=4, search="anneal", iterations=20_000, restarts=1, r_hat=1e-9),
     ],
     ids=["leaf", "branch with iterations", "list", "list of one chain"],
 )
