@@ -283,7 +283,7 @@ def drawn(grown: Mapping[str, Mapping[str, Line]]) -> Chart:
 def curve(model: str, line: Line) -> Series:
     """The seconds of a model, with a word at the end if there is no more because a fit was stopped."""
     whole = finished(line)
-    names = (*[""] * (len(whole) - 1), f"over {MOST_SECONDS:g} s") if ended(line) else ()
+    names = (*[""] * (len(whole) - 1), f"then over {MOST_SECONDS:g} s") if ended(line) else ()
     return Series(model, tuple(map(float, whole)), tuple(one.seconds for one in whole.values()), line=True, names=names)
 
 

@@ -112,7 +112,7 @@ def test_parts_that_were_run_one_by_one_are_written_together(monkeypatch, tmp_pa
     assert f"]({growth.PLOT})\n\n| rows | uniform tree, s | found |" in written
     assert (written.startswith("above\n"), written.endswith("\nbelow\n"), "old" in written) == (True, True, False)
     assert f">slopes: {slopes}</text>" in plot
-    assert ">over 300 s</text>" in plot
+    assert ">then over 300 s</text>" in plot
     assert "### values\n" in capsys.readouterr().out
 
 
