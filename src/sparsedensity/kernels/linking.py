@@ -7,7 +7,9 @@ most of the time. What is left out here changes no result: the same code reaches
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
@@ -142,6 +144,14 @@ FEW_PASSES = (
 """What plain loops need: no closures, no comprehensions, no array expressions, no with blocks, nothing to inline."""
 
 
+class _FewPasses(PassManager):
+    """Runs passes one after the other; numba would look for the uses of every variable after each of them."""
+
+    def _runPass(self, index: int, each: Any, state: Any) -> None:  # noqa: N802 - numba's name
+        each.analysis = self._analysis
+        each.run_pass(state)
+
+
 class _Flags(Flags):
     """The options of a compilation; numba compares them at every step of type inference, property by property."""
 
@@ -154,10 +164,23 @@ class _Flags(Flags):
         return self._values == other._values if isinstance(other, _Flags) else super().__eq__(other)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage is looked for meanwhile: numba makes a million small objects and keeps them, which took a tenth."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 class _Compiler(CompilerBase):
     def _compile_core(self) -> Any:
         self.state.flags = _Flags(self.state.flags)
-        return super()._compile_core()
+        with _uncollected():
+            return super()._compile_core()
 
 
 class LoopCompiler(_Compiler):
@@ -165,7 +188,7 @@ class LoopCompiler(_Compiler):
 
     def define_pipelines(self) -> list[PassManager]:
         """The few passes."""
-        return [_manager((each, each.__name__) for each in FEW_PASSES)]
+        return [_manager(_FewPasses("loop"), ((each, each.__name__) for each in FEW_PASSES))]
 
 
 class PartCompiler(_Compiler):
@@ -174,7 +197,8 @@ class PartCompiler(_Compiler):
     def define_pipelines(self) -> list[PassManager]:
         """All passes of numba, the last of them replaced."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state).passes
-        return [_manager((_LowerPart if each is NativeLowering else each, name) for each, name in usual)]
+        passes = ((_LowerPart if each is NativeLowering else each, name) for each, name in usual)
+        return [_manager(PassManager("part"), passes)]
 
 
 class KernelCompiler(_Compiler):
@@ -187,8 +211,7 @@ class KernelCompiler(_Compiler):
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
 
-def _manager(passes: Iterable[tuple[Any, str]]) -> PassManager:
-    manager = PassManager("part")
+def _manager(manager: PassManager, passes: Iterable[tuple[Any, str]]) -> PassManager:
     for each, name in passes:
         manager.add_pass(each, name)
     manager.finalize()
