@@ -165,7 +165,7 @@ class _Loop(Lower):
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         self._alloca_var(name, self.typeof(name))
-        if name in self._singly_assigned_vars:
+        if name in self._singly_assigned_vars and not self._disable_sroa_like_opt:
             self._blk_local_varmap[name] = value
         else:
             self.builder.store(value, self.getvar(name))
