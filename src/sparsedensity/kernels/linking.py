@@ -1,8 +1,8 @@
 """How kernels are compiled: what only other kernels call is linked, and LLVM runs once for a kernel and all it calls.
 
 Left alone, numba optimises every function together with all that it calls and makes machine code of it, although only
-its callers will ever run it, and they do the same again. That, passes for what no kernel of ours contains, and
-letting go of what loops never hold took most of the time. What is left out here changes no result.
+its callers will ever run it, and they do the same again. That, and passes for what no kernel of ours contains, took
+most of the time. Loops that hold no references need not let go of any either. What is left out changes no result.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class _Flags(Flags):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No garbage is looked for meanwhile: numba makes a million small objects and keeps them, which took a tenth."""
+    """No garbage is looked for meanwhile, which took a tenth of the time: 1.4 of 13 s of a first annealed tree."""
     was_on = gc.isenabled()
     gc.disable()
     try:
