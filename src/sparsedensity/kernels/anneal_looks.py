@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import NONE, bare, by_type, held, record
+from sparsedensity.kernels import NONE, ONE, ZERO, bare, by_type, held, record
 from sparsedensity.kernels.anneal_regions import study
 from sparsedensity.kernels.belief import NOTHING, head, piece
 from sparsedensity.kernels.divisions import CountedRegion, Wish, best_division, sort_by_density
@@ -92,7 +92,7 @@ def is_seen(s, ahead, region, price, rng):
         if m > 1 and s.space.features[f].stop - s.space.features[f].start <= MANY_VALUES:
             count_pairs(s, ahead, region, f)
             for end in range(1, m):
-                look_at(s, ahead, region, price, (f, m, 0, end), rng)
+                look_at(s, ahead, region, price, (f, m, ZERO, end), rng)
             if s.space.features[f].ordered == 0:
                 for at in range(1, m - 1):
                     look_at(s, ahead, region, price, (f, m, at, at + 1), rng)
@@ -104,7 +104,7 @@ def is_seen(s, ahead, region, price, rng):
 @bare
 def order_values(s, ahead, region, f):
     """Order the allowed values of a feature, nominal ones by density, densest first: how many."""
-    cells, feature, slot, m = s.desk.cells, s.space.features[f], s.regions[region].slot, 0
+    cells, feature, slot, m = s.desk.cells, s.space.features[f], s.regions[region].slot, ZERO
     for value in range(feature.start, feature.stop):
         if s.allowed[region, value] > 0:
             cells[value].density = s.counts[slot, value] / s.space.values[value].measure
@@ -166,7 +166,7 @@ def look_at(s, ahead, region, price, division, rng):
     part_counts(s, ahead, region, division)
     share /= whole
     gain = head(s.belief, total, 2) + piece(s.belief, weight, share) + piece(s.belief, total - weight, 1.0 - share)
-    below = worth_below(s, ahead, (0, weight), price, rng) + worth_below(s, ahead, (1, total - weight), price, rng)
+    below = worth_below(s, ahead, (ZERO, weight), price, rng) + worth_below(s, ahead, (ONE, total - weight), price, rng)
     keep_look(ahead, (f, begin, end), gain - price + below)
     s.used[0].work += 80 * s.allowed.shape[1]
 

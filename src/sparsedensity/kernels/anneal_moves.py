@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, TWO, bare, kernel, record
+from sparsedensity.kernels import NONE, TWO, bare, record
 from sparsedensity.kernels.anneal_looks import drawn_look
 from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import GROW, transplanted
@@ -169,7 +169,7 @@ def chosen_division(s, region, forced, going, settings, rng):
     return f
 
 
-@kernel
+@bare
 def rebuild(s, t, spare, best, moves, settings, rng):
     """Remove a subtree, grow it again, prune it, and keep the result by Metropolis; first of all, keep to the limit."""
     state, limit = t.state[0], settings.limit
@@ -217,7 +217,7 @@ def rebuild_once(s, t, spare, settings, rng):
     return kind
 
 
-@kernel
+@bare
 def graft(s, t, node, f, labels):
     """Split a leaf by the given labels of feature f's values."""
     if s.regions[t.nodes[node].region].slot < 0:

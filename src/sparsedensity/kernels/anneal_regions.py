@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import TWO, bare, by_type, held, kernel, record
+from sparsedensity.kernels import TWO, bare, by_type, held, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
@@ -345,7 +345,7 @@ def divide(s, region, walks, rng):
     return f
 
 
-@kernel
+@bare
 def explore(s, path, price, walks, rng):
     """Walk down drawn divisions from the root to a small region; on the way back, learn what they are worth.
 

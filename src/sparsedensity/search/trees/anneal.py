@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsedensity.engines import MemoryEngine, Searched
-from sparsedensity.kernels import anneal_moves, is_compiled
+from sparsedensity.kernels import anneal_work, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import Best, Budget, each, run
 from sparsedensity.search.bounds import may_bind
@@ -106,7 +106,7 @@ class Anneal:
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
         # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
-        each(live, lambda chain: chain.block(share), self.jobs if is_compiled(anneal_moves.rebuild) else 1)
+        each(live, lambda chain: chain.block(share), self.jobs if is_compiled(anneal_work.work) else 1)
         state.update()
         if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
             self._next_stage(problem, state)

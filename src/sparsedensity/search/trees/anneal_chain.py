@@ -13,6 +13,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
+from sparsedensity.kernels import anneal_work
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import tie_of
 from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
@@ -65,6 +66,8 @@ SETTINGS = moves.Settings(
     looking=0.8,
     heavy=0.0,
 )
+JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
+NO_LABELS = np.zeros(0, np.int64)
 
 
 class Recipe(NamedTuple):
@@ -223,14 +226,18 @@ class AnnealChain:
         return int(self.moves["proposed"].sum())
 
     def _rebuild(self, steps: int, hot: float, settings: moves.Settings) -> None:
-        moves.rebuild(self.memory, *self.trees, self.moves, self._settings(settings, steps, hot), self.rng)
+        self._work(self.trees[0], JOB._replace(settings=self._settings(settings, steps, hot)))
         self._account()
 
     def _explore(self, trials: int) -> None:
         """Explore regions at the price of a leaf of the current tree."""
         if trials:
             price = self._price(leaves_of(self.trees[0]))
-            regions.explore(self.memory, self.path, price, WALKS._replace(trials=trials), self.rng)
+            self._work(self.trees[0], JOB._replace(price=price, walks=WALKS._replace(trials=trials)))
+
+    def _work(self, tree: trees.Growing, job: anneal_work.Job, labels: NDArray[np.int64] = NO_LABELS) -> None:
+        spare, best = self.trees[1:]
+        anneal_work.work(self.memory, tree, spare, best, self.moves, job, self.path, labels, self.rng)
 
     def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
         heavy = HEAVY * self.n / self.limit
@@ -265,7 +272,7 @@ class AnnealChain:
             for name, (codes, _) in enumerate(branches):
                 labels[list(codes)] = name
             node = nodes[number]
-            moves.graft(self.memory, tree, np.int64(node), np.int64(feature), labels)
+            self._work(tree, JOB._replace(node=node, feature=int(feature)), labels)
             names = tree.labels[node]
             children = [int(tree.nodes["first"][node])]
             while (after := int(tree.nodes["next"][children[-1]])) >= 0:
