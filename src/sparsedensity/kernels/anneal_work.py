@@ -21,11 +21,11 @@ class Job(NamedTuple):
 
 
 @kernel
-def work(s, t, spare, best, moves, job, path, labels, rng):
+def work(s, t, spare, best, other, moves, job, path, labels, rng):
     """Do one job."""
     if job.node >= 0:
         graft(s, t, job.node, job.feature, labels)
     elif job.walks.trials > 0:
         explore(s, path, job.price, job.walks, rng)
     else:
-        rebuild(s, t, spare, best, moves, job.settings, rng)
+        rebuild(s, t, spare, best, other, moves, job.settings, rng)

@@ -1,8 +1,10 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, cool and hot: from a grown tree, they remove subtrees and grow them again. Then chains
-that start from the best tree, and know what all others found of any region, polish it, round after round, until a round
-brings no more. Last, the best subtree is put at every node that has few regions below it.
+Several chains look for a tree, the first from the greedy one, each with a memory of its own. Then they go on, round
+after round, each from its best tree; now and then it borrows a subtree from another chain's tree, where that has a
+region much like its own. What is good about one tree thus comes to all. Chains that meet at one score go on as one; the
+search ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has
+few regions below it.
 
 A table of very many rows is searched on a sample of them; the best trees are then counted on all rows, and refined by
 exact passes.
@@ -26,6 +28,7 @@ from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
     FEW_REGIONS,
     KINDS,
+    SETTINGS,
     AnnealChain,
     Cooling,
     Recipe,
@@ -47,27 +50,29 @@ MOST_PAIRS = 5e7
 LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
-"""The share of a time limit for the greedy tree, for all before polishing, and for all before passes over all rows."""
-MOST_ROUNDS = 8
+"""The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
+ROUND_SHARE, MOST_ROUNDS = 0.4, 6
+"""What a chain may spend in each round, as a share of what it may alone; and how many rounds there are at most."""
 ENOUGH, PATIENCE = 2e-4, 2
-"""Two rounds of polishing that add less than this share of all that was gained over a single leaf are the last."""
+"""Two rounds that add less than this share of all that was gained over a single leaf are the last."""
+MET = 6
+"""Chains whose log posteriors are the same to so many digits behind the point have met."""
 BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPES = (Recipe.of(0.1, 0.5, 0.25), Recipe.of(0.3, 1.0, 1.0))
-"""Restarts take turns: cool, and hot."""
-POLISH = (Recipe.of(0.1, 1.0, 0.35), RECIPES[1])
-"""The better chain polishes cool, the other hot."""
+RECIPE = Recipe(hot=1.0, settings=SETTINGS)
+ALONE = Recipe(RECIPE.hot, SETTINGS._replace(shares=(*SETTINGS.shares[:-1], 0.0)))
+"""The same without borrowing."""
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
 
 @dataclass(frozen=True)
 class Anneal:
-    """Simulated annealing in several restarts, then rounds that polish the best tree."""
+    """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
-    restarts: int = 4
+    restarts: int = 6
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -88,10 +93,10 @@ class Anneal:
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), sampled, budget, generators)
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
-        starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else ())
-        for i in range(self.restarts):
-            start = starts[i // 2 % len(starts)] if starts else None
-            state.chains.append(self._chain(problem, state, RECIPES[i % len(RECIPES)], start))
+        first = (state.grown,) if problem.posterior.only_leaves else (None,)
+        starts = self.starts * self.restarts or (*first, *[None] * self.restarts)
+        for start in starts[: self.restarts]:
+            state.chains.append(self._chain(problem, state, ALONE, start))
         state.update()
         state.bottom = state.log_posterior
         return state
@@ -184,7 +189,7 @@ class Anneal:
     def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each if there is time."""
         steps = SHORT if self._has_time(state) else 0
-        found = self._chain(problem, state, POLISH[0], tree).walk_down(steps)
+        found = self._chain(problem, state, ALONE, tree).walk_down(steps)
         for other in state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
@@ -199,17 +204,16 @@ class Anneal:
         return chain
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
-        """After the restarts rounds of polishing; after them (for a sample) all rows; then the end."""
+        """After the restarts rounds in which they learn; after them (for a sample) all rows; then the end."""
         rounds = max(1, round(self.effort * MOST_ROUNDS))
+        if state.rounds == 0:
+            scores = [chain.score for chain in state.chains]
+            state.spread = max(scores) - min(scores)
         if state.rounds < rounds and state.gains() and not state.must_count(self.seconds):
-            ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
-            if state.rounds == 0:
-                state.spread = ranked[0].score - ranked[-1].score
-            trees = [chain.tree(problem) for chain in ranked]
             state.before_rounds.append(state.log_posterior)
+            state.keep_only(apart(state.chains))
+            each(list(zip(state.chains, state.partners(), strict=True)), self._resume, self.jobs)
             state.rounds += 1
-            state.keep_only([chain for chain in ranked if chain in state.chains][: len(POLISH)])
-            each(list(zip(state.chains, POLISH, strict=False)), lambda one: polish(*one, trees), self.jobs)
             return
         state.settled = not state.gains()
         if state.is_sample:
@@ -220,6 +224,11 @@ class Anneal:
             state.passes = Passes(problem, state.table, [*(chain.tree(problem) for chain in ranked), *allowed])
         else:
             state.finished = True
+
+    def _resume(self, pair: tuple[AnnealChain, Tree]) -> None:
+        """Let a chain go on from its best tree, and borrow from another."""
+        chain, other = pair
+        chain.resume(RECIPE, other, ROUND_SHARE)
 
 
 @dataclass
@@ -272,15 +281,22 @@ class Annealing:
         return (time.perf_counter() - self.begin) / max(seconds * RESTARTS_SHARE, 1e-9)
 
     def gains(self) -> bool:
-        """Whether one of the last two rounds brought enough for another."""
+        """Whether chains have not all met, and one of the last two rounds brought enough for another."""
         before, gained = self.before_rounds[-PATIENCE], self.log_posterior - self.bottom
-        return self.log_posterior - before > ENOUGH * gained
+        met = len(apart(self.chains)) == 1 < len(self.everyone())
+        return not met and self.log_posterior - before > ENOUGH * gained
 
     def must_count(self, seconds: float | None) -> bool:
         """Whether a sample has been searched for so long that the time left is needed to count all rows."""
         if seconds is None or not self.is_sample:
             return False
         return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
+
+    def partners(self) -> list[Tree]:
+        """The tree of another chain for each, one that is further away in every round; its own if there is no other."""
+        trees = [chain.found.tree(chain.problem) for chain in self.chains]
+        by = 1 + self.rounds % max(1, len(trees) - 1)
+        return [trees[(i + by) % len(trees)] for i in range(len(trees))]
 
     def leader(self) -> AnnealChain:
         """The chain with the best tree, the first of equals."""
@@ -312,11 +328,12 @@ class Annealing:
             self.log_posterior, self.leaves = best.score, best.leaves
 
 
-def polish(chain: AnnealChain, recipe: Recipe, trees: list[Tree]) -> None:
-    """Let a chain go on from the first of some trees, with what it learns from the others."""
-    for tree in trees[1:]:
-        chain.learn(tree)
-    chain.resume(recipe, trees[0])
+def apart(chains: list[AnnealChain]) -> list[AnnealChain]:
+    """The first chain at each score, in their order."""
+    first: dict[float, AnnealChain] = {}
+    for chain in chains:
+        first.setdefault(round(chain.score, MET), chain)
+    return list(first.values())
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
