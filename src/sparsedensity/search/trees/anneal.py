@@ -93,9 +93,9 @@ class Anneal:
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), sampled, budget, generators)
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
-        first = (state.grown,) if problem.posterior.only_leaves else (None,)
-        starts = self.starts * self.restarts or (*first, *[None] * self.restarts)
-        for start in starts[: self.restarts]:
+        first = state.grown if problem.posterior.only_leaves else None
+        for i in range(self.restarts):
+            start = self.starts[i % len(self.starts)] if self.starts else first if i == 0 else None
             state.chains.append(self._chain(problem, state, ALONE, start))
         state.update()
         state.bottom = state.log_posterior

@@ -61,7 +61,7 @@ SETTINGS = moves.Settings(
     at_leaf=0.25,
     outward=0.7,
     taught=300,
-    shares=(0.25, 0.25, 0.15, 0.2, 0.1),
+    shares=(0.2, 0.2, 0.15, 0.15, 0.1),
 )
 JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 NO_LABELS = np.zeros(0, np.int64)
