@@ -157,8 +157,8 @@ def left_out() -> None:
 
 def without(problem: Problem[LeafSparse], part: str, seed: int) -> float:
     """What is found if a part of the search is left out."""
-    recipe, alone = (changed(each, LEFT_OUT[part]) for each in (anneal.RECIPE, anneal.ALONE))
-    with patch.multiple(anneal, RECIPE=recipe, ALONE=alone):
+    alone, *recipes = (changed(each, LEFT_OUT[part]) for each in (anneal.ALONE, *anneal.RECIPES))
+    with patch.multiple(anneal, RECIPES=tuple(recipes), ALONE=alone):
         return run(Anneal(jobs=2), problem, rng=np.random.default_rng(seed)).log_posterior
 
 

@@ -22,13 +22,13 @@ KINDS = anneal_chain.KINDS[1:]
 def only(kind):
     """A recipe that changes trees in one way whenever it can."""
     shares = tuple(float(other == kind) for other in KINDS)
-    return anneal.RECIPE._replace(settings=anneal.RECIPE.settings._replace(shares=shares))
+    return anneal.ALONE._replace(settings=anneal.ALONE.settings._replace(shares=shares))
 
 
 def search_by(patched, kind):
     """Let all chains change trees in one way."""
-    for name in ("RECIPE", "ALONE"):
-        patched.setattr(anneal, name, only(kind))
+    patched.setattr(anneal, "ALONE", only(kind))
+    patched.setattr(anneal, "RECIPES", (only(kind),))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -239,7 +239,7 @@ def list_rows(s, region, above):
         rows[to + found] = rows[behind + lost] = row
         found += inside
         lost += 1 - inside
-    s.used[0].work += 2 * upper.length
+    s.used[0].work += (4 + many) * upper.length
     return found
 
 
@@ -262,7 +262,7 @@ def count_lighter(s, region, above):
     if not inside:
         for value in range(s.allowed.shape[1]):
             counts[value] = s.counts[upper.slot, value] - counts[value]
-    s.used[0].work += (end - begin) * s.codes.shape[1]
+    s.used[0].work += 2 * (end - begin) * s.codes.shape[1]
 
 
 @bare

@@ -1,6 +1,6 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, the first from the greedy one, each with a memory of its own. Then they go on, round
+Several chains look for a tree, each from the greedy one and with a memory of its own. Then they go on, round
 after round, each from its best tree; now and then it borrows a subtree from another chain's tree, where that has a
 region much like its own. What is good about one tree thus comes to all. Chains that meet at one score go on as one; the
 search ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has
@@ -51,7 +51,7 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
-ROUND_SHARE, MOST_ROUNDS = 0.4, 6
+ROUND_SHARE, MOST_ROUNDS = 0.6, 6
 """What a chain may spend in each round, as a share of what it may alone; and how many rounds there are at most."""
 ENOUGH, PATIENCE = 2e-4, 2
 """Two rounds that add less than this share of all that was gained over a single leaf are the last."""
@@ -61,9 +61,10 @@ BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPE = Recipe(hot=1.0, settings=SETTINGS)
-ALONE = Recipe(RECIPE.hot, SETTINGS._replace(shares=(*SETTINGS.shares[:-1], 0.0)))
-"""The same without borrowing."""
+RECIPES = (Recipe(hot=0.1, settings=SETTINGS), Recipe(hot=0.3, settings=SETTINGS))
+"""In the rounds chains take turns: cool, and hot."""
+ALONE = Recipe(hot=0.3, settings=SETTINGS._replace(shares=(*SETTINGS.shares[:-1], 0.0)))
+"""Before that nobody borrows."""
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
@@ -72,7 +73,7 @@ WORK_PER_ROW = 4e7
 class Anneal:
     """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
-    restarts: int = 6
+    restarts: int = 8
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -93,10 +94,9 @@ class Anneal:
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), sampled, budget, generators)
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
-        first = state.grown if problem.posterior.only_leaves else None
+        starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
         for i in range(self.restarts):
-            start = self.starts[i % len(self.starts)] if self.starts else first if i == 0 else None
-            state.chains.append(self._chain(problem, state, ALONE, start))
+            state.chains.append(self._chain(problem, state, ALONE, starts[i % len(starts)]))
         state.update()
         state.bottom = state.log_posterior
         return state
@@ -212,7 +212,7 @@ class Anneal:
         if state.rounds < rounds and state.gains() and not state.must_count(self.seconds):
             state.before_rounds.append(state.log_posterior)
             state.keep_only(apart(state.chains))
-            each(list(zip(state.chains, state.partners(), strict=True)), self._resume, self.jobs)
+            each(state.pairs(), lambda pair: pair[0].resume(*pair[1:], ROUND_SHARE), self.jobs)
             state.rounds += 1
             return
         state.settled = not state.gains()
@@ -224,11 +224,6 @@ class Anneal:
             state.passes = Passes(problem, state.table, [*(chain.tree(problem) for chain in ranked), *allowed])
         else:
             state.finished = True
-
-    def _resume(self, pair: tuple[AnnealChain, Tree]) -> None:
-        """Let a chain go on from its best tree, and borrow from another."""
-        chain, other = pair
-        chain.resume(RECIPE, other, ROUND_SHARE)
 
 
 @dataclass
@@ -292,11 +287,14 @@ class Annealing:
             return False
         return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
 
-    def partners(self) -> list[Tree]:
-        """The tree of another chain for each, one that is further away in every round; its own if there is no other."""
+    def pairs(self) -> list[tuple[AnnealChain, Recipe, Tree]]:
+        """For each chain how it goes on, and the tree of another one, further away in every round, to borrow from."""
         trees = [chain.found.tree(chain.problem) for chain in self.chains]
         by = 1 + self.rounds % max(1, len(trees) - 1)
-        return [trees[(i + by) % len(trees)] for i in range(len(trees))]
+        return [
+            (chain, RECIPES[(i + self.rounds) % len(RECIPES)], trees[(i + by) % len(trees)])
+            for i, chain in enumerate(self.chains)
+        ]
 
     def leader(self) -> AnnealChain:
         """The chain with the best tree, the first of equals."""
@@ -342,8 +340,8 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if region_count(problem) <= FEW_REGIONS:
         return min(max(3e5 * region_count(problem), 8e7), 4e8)
     few = min(1.0, rows / 2000)
-    most = min(8e8, WORK_PER_ROW * rows)
-    return float(max(5e7, min(most, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
+    most = min(6.4e8, WORK_PER_ROW * rows)
+    return float(max(5e7, min(most, few * 3.2e5 * values**1.5 + 160.0 * rows * len(problem.domain))))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:

@@ -61,7 +61,7 @@ SETTINGS = moves.Settings(
     at_leaf=0.25,
     outward=0.7,
     taught=300,
-    shares=(0.2, 0.2, 0.15, 0.15, 0.1),
+    shares=(0.2, 0.2, 0.15, 0.15, 0.06),
 )
 JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 NO_LABELS = np.zeros(0, np.int64)
@@ -158,9 +158,10 @@ class AnnealChain:
         """Go on from the best tree for a share of the budget, and borrow from another one."""
         self.recipe, self.share, self.spent, self.spent_at_best, self.done = recipe, share, 0.0, 0.0, False
         self.moved = self.proposed
-        for tree, splits in ((self.trees[0], list(self.found.splits())), (self.trees[3], other.splits())):
-            plant(tree, self.one_leaf)
-            self._replay(tree, splits)
+        tree, _, best, borrowed = self.trees
+        copy_tree(best, tree)
+        plant(borrowed, self.one_leaf)
+        self._replay(borrowed, other.splits())
 
     def retire(self) -> None:
         """Keep what was found only."""

@@ -24,10 +24,10 @@ FEW_ROWS, MOST_ROWS = 2_000, 1_000_000_000
 """Rows that every search can count, and none."""
 FEW_GROUPS, MANY_VALUES = 6, 64
 """More than twelve values are divided into six groups at most, more than 64 into two."""
-MOST_BYTES = 24_000_000
+MOST_BYTES = 16_000_000
 """For counts, and again for regions: only what is used is touched."""
-MOST_LISTED = 8_000_000
-"""How many rows lists of them have room for, in 32 megabytes."""
+MOST_LISTED = 6_000_000
+"""How many rows lists of them have room for, in 24 megabytes."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
 """At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
 
@@ -90,7 +90,7 @@ def copy_tree(tree: trees.Growing, to: trees.Growing) -> None:
 
 
 def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory:
-    """The memory of one chain: at most about 80 megabytes, of which only what is used is touched."""
+    """The memory of one chain: at most about 60 megabytes, of which only what is used is touched."""
     values, columns = int(table.domain.starts[-1]), len(table.domain)
     slots = max(min(int(MOST_BYTES / (8 * (values + columns))), 65_000), 64)
     held = max(min(int(MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
