@@ -1,8 +1,10 @@
-"""Subtrees that are put together from their own parts: one below takes the place of all, or a split comes first.
+"""Subtrees that are put together from parts: from their own, or from those of another tree.
 
 A split that does not belong there cuts in two what lies below: both sides then say the same with twice the leaves. No
 change of single splits mends that without a loss in between. To leave the split out (raise what is on one side of it)
-or to make one of the others first (lift it, and have the rest on both sides) does, and pruning does the rest.
+or to make one of the others first (lift it, and have the rest on both sides) does, and pruning does the rest. Likewise
+a value that is on the wrong side of a split can change sides, or a split come above others, if what lies below stays.
+And where another tree has a region much like one here, it may know a better subtree.
 """
 
 import math
@@ -15,10 +17,11 @@ from sparsedensity.kernels.anneal_trees import close, inner_below, split
 
 GROW, RAISE, LIFT, CHANGE, INSERT, BORROW = (np.int64(kind) for kind in range(6))
 """The kinds of moves: a subtree is grown again; one below it is raised; one of its splits is lifted; its first split is
-changed; or another split is inserted above it, or in place of its first."""
-
+changed; another split is inserted above it, or in place of its first; or it is borrowed from another tree."""
 MOST_DRAWS, ENOUGH = 20, 0.7
 """How many values are drawn at most until one can be moved, and how often one is enough."""
+APART = 5.0
+"""How different two regions are that share no value of a feature, if sharing one of two is ln 2."""
 
 
 @bare
@@ -35,7 +38,7 @@ def drawn_kind(t, node, shares, rng):
 
 @bare
 def borrow(s, t, other, node, rng):
-    """Grow a subtree as another tree does in the region that is most alike, more or less: if it has one."""
+    """Grow a subtree as another tree does in the region that is most alike, more or less; not the whole tree."""
     if node == 0:
         return False
     best, source = 1.0e300, NONE
@@ -44,7 +47,7 @@ def borrow(s, t, other, node, rng):
         cost = unlikeness(s, t.nodes[node].region, other.nodes[like].region) * (0.5 + rng.random())
         if cost < best:
             best, source = cost, like
-    if source < 0:
+    if source < 0 or t.state[0].leaves + other.nodes[source].below >= t.nodes.shape[0] // 2 - 16:
         return False
     close(s, t, node)
     transplant(s, t, node, other, source, rng)
@@ -61,23 +64,20 @@ def unlikeness(s, one, other):
             first, second = s.allowed[one, value] > 0, s.allowed[other, value] > 0
             both += first and second
             either += first or second
-        total += math.log(either / both) if both > 0 else 5.0
+        total += math.log(either / both) if both > 0 else APART
     return total
 
 
 @bare
 def rearrange(s, t, copy, node, kind, rng):
     """Raise a subtree to a node above it, lift a split to the top of one, or change its first split: if that can be."""
-    inner = inner_below(copy, node)
-    below = copy.nodes[1 + int(rng.random() * (inner - 1))].stack
     if kind == CHANGE:
-        close(s, t, node)
-        label_as(s, t, node, copy, node, rng)
-        move_values(s, t.nodes[node].region, copy.nodes[node].feature, copy.nodes[node].children, rng)
-        split_as(s, t, node, copy, node, rng)
+        change(s, t, node, copy, rng)
         return True
+    inner = inner_below(copy, node)
     if inner < 2:
         return False
+    below = copy.nodes[1 + int(rng.random() * (inner - 1))].stack
     if kind == RAISE:
         close(s, t, node)
         transplant(s, t, node, copy, below, rng)
@@ -117,13 +117,17 @@ def move_values(s, region, f, groups, rng):
 
 
 @bare
-def split_as(s, t, node, copy, like, rng):
-    """Split a leaf by the labels of the feature that a node of the copy splits on; the parts as the copy's are."""
-    if split(s, t, node, copy.nodes[like].feature):
+def change(s, t, node, copy, rng):
+    """Split a node as the copy does, but for values that change sides; the parts as the copy's are."""
+    f = copy.nodes[node].feature
+    close(s, t, node)
+    label_as(s, t, node, copy, node, rng)
+    move_values(s, t.nodes[node].region, f, copy.nodes[node].children, rng)
+    if split(s, t, node, f):
         for name in range(t.nodes[node].children):
-            label = label_of(t, node, name, copy, like)
+            label = label_of(t, node, name, copy, node)
             if label >= 0:
-                transplant(s, t, child_of(t, node, name), copy, child_of(copy, like, label), rng)
+                transplant(s, t, child_of(t, node, name), copy, child_of(copy, node, label), rng)
 
 
 @bare

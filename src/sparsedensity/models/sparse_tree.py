@@ -75,7 +75,7 @@ class SparseTree(SearchedModel):
     iterations
         Proposals of each restart; by default as many as the size of the table calls for.
     restarts
-        How many searches run side by side, by different recipes, before the best tree is polished.
+        How many searches run side by side, before they learn from each other.
     cooling
         How the temperature falls: ``"geometric"`` or ``"linear"``.
     time_limit
