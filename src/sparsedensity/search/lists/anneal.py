@@ -1,10 +1,11 @@
-"""Search for rule lists: parallel tempering by several ladders of chains, then improvement of the best lists.
+"""Search for rule lists: breeding, then parallel tempering by several ladders of chains, then breeding across ladders.
 
+Each ladder breeds lists of its own, knowing nothing of the others, and its coldest chain starts at the best of them.
 The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
-best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
-which starts from lists of its own, says whether they agree. At the end the best list of each ladder is improved, and
-the best ones of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the best
-lists are counted on all rows.
+best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders says
+whether they agree. Only then the lists of all ladders are crossed, and the best of them is improved, and the best ones
+of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the best lists are
+counted on all rows.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import Best, Mode, each
 from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.breeding import Breeding
 from sparsedensity.search.lists.chain import ListChain, Work
 from sparsedensity.search.lists.chain_arrays import scratch_of, task_of
 from sparsedensity.search.lists.ladder import COUNTED, Ladder, Ladders, best_list, best_rules, scores_of
@@ -31,10 +33,21 @@ from sparsedensity.table import Floats
 DONE = object()
 HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
-LEAST_ROUNDS = 20
+LEAST_ROUNDS = 10
 """The ladders agree after so many rounds of all temperatures at the earliest."""
-MOST_WORDS, MOST_WORDS_OF_SHORTER = 3e9, 1e9
-"""How many words of rows a ladder may read to improve its best list, and to improve shorter ones."""
+HOPELESS = 3.0
+"""Chains whose Gelman-Rubin statistic is above this after so many rounds will not agree."""
+BRED, CROSSED = 4, 8
+"""How many lists each ladder breeds, and the most that are crossed in the end."""
+MOST_WORDS_OF_OWN, MOST_WORDS = 2e9, 6e9
+"""How many words of rows may be read to cross the lists of a ladder, and those of all ladders, if as many proposals are
+made as there are by default."""
+MOST_WORDS_OF_BEST, MOST_WORDS_OF_SHORTER = 2e9, 1.2e9
+"""How many words of rows may be read to improve the best list, and by each ladder to improve shorter ones."""
+PATIENCE_OF_OWN, PATIENCE = 4, 12
+"""How many crossings in a row may find no new best list, of a ladder and of all."""
+USUAL = 400_000
+"""How many proposals those are."""
 MOST_LENGTHS = 20
 """Up to this length, the best lists of every length are looked for."""
 CANDIDATES = 4
@@ -54,7 +67,7 @@ class AnnealLists:
     """Markov chains over rule lists."""
 
     antecedents: Antecedents
-    iterations: int = 400_000
+    iterations: int = USUAL
     """Proposals of each ladder; a look at all antecedents counts as many as would take the same time."""
     chains: int = 2
     """The number of ladders."""
@@ -73,19 +86,26 @@ class AnnealLists:
         chains = [partial(ListChain, task, scratch, limit, deepest(self.antecedents)) for scratch in scratches]
         hottest = HOTTEST * gain_of_first_rule(chains[0](rng)) if limit > 0 else 0.0
         ladders = [Ladder(chain, hottest, own) for chain, own in zip(chains, rng.spawn(self.chains), strict=True)]
+        state = Ladders(ladders, finished=limit == 0)
         if limit > 0:
             if self.warm is not None:
                 ladders[0].cold.set(self.antecedents.numbers(self.warm.rules)[:limit])
             ladders[0].cold.grow()
-        return Ladders(ladders, finished=limit == 0)
+            effort = self.iterations / USUAL
+            state.bred = [Breeding(c(own), effort) for c, own in zip(chains, rng.spawn(self.chains), strict=True)]
+            state.working = self._breeding(state)
+        return state
 
     def step(self, problem: Problem[ListPosterior], state: Ladders, rng: np.random.Generator) -> Ladders:
-        """Let one chain of every ladder walk; once that is over, improve the best lists for a moment."""
-        if state.improving is None:
+        """Breed for a moment; once that is over, let one chain of every ladder walk; then cross and improve lists."""
+        if state.working is None:
             self._sample(state)
-        elif next(state.improving, DONE) is DONE:
-            state.finished = self._agree(state) or state.done >= self.iterations
-            state.done = state.done if state.finished else self.iterations
+        elif next(state.working, DONE) is DONE:
+            if state.own:
+                state.finished = self._agree(state) or state.done >= self.iterations
+                state.done = state.done if state.finished else self.iterations
+            else:
+                state.working = None
         return state
 
     def best(self, problem: Problem[ListPosterior], state: Ladders) -> Best:
@@ -97,7 +117,7 @@ class AnnealLists:
         few = ranked[: 1 if self.antecedents.sampled is None else CANDIDATES]
         best = archive[few[0]] if len(few) == 1 else max((archive[n] for n in few), key=problem.score)
         rules = tidied(problem, self.antecedents, best)
-        tops = [float(scores_of(ladder.rungs).max()) for ladder in state.ladders]
+        tops = [own.log_posterior for own in state.best_of_each]
         return Best(
             rules,
             archive=archive,
@@ -105,17 +125,17 @@ class AnnealLists:
             r_hat=state.r_hat,
             restarts=self.chains,
             spread=max(tops) - min(tops) if len(tops) > 1 else None,
-            modes=() if self._agree(state) else self._modes(problem, state),
+            modes=() if self._agree(state) else self._modes(problem, state, rules),
             sampled=self.antecedents.sampled,
         )
 
-    def _modes(self, problem: Problem[ListPosterior], state: Ladders) -> tuple[Mode, ...]:
-        """The best list of each ladder; those that score the same are one."""
-        lists = [self._list(problem, best_list(ladder.rungs)) for ladder in state.ladders]
+    def _modes(self, problem: Problem[ListPosterior], state: Ladders, best: RuleList) -> tuple[Mode, ...]:
+        """The best list of all, and that of each ladder by itself; those that score the same are one."""
+        lists = [self._list(problem, own.rules) for own in state.best_of_each]
         told = [tidied(problem, self.antecedents, rules) for rules in lists]
-        modes: list[Mode] = []
+        modes = [Mode(best, problem.score(best), 0)]
         for score, rules in sorted(((problem.score(rules), rules) for rules in told), key=lambda scored: -scored[0]):
-            if modes and modes[-1].log_posterior - score <= SAME:
+            if modes[-1].log_posterior - score <= SAME:
                 modes[-1] = modes[-1]._replace(restarts=modes[-1].restarts + 1)
             else:
                 modes.append(Mode(rules, score, 1))
@@ -128,8 +148,9 @@ class AnnealLists:
         if noted := [trace for trace in traces if trace is not None]:
             state.traces.append(np.array(noted))
             state.r_hat = split_gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
-        if self._agree(state) or left <= COUNTED:
-            state.improving = self._improving(state)
+        if self._agree(state) or self._never_agree(state) or left <= COUNTED:
+            state.own = state.best_of_each
+            state.working = self._improving(state)
         else:
             state.done += COUNTED
 
@@ -137,12 +158,33 @@ class AnnealLists:
         """Whether the chains that sample the posterior agree."""
         return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
 
+    def _never_agree(self, state: Ladders) -> bool:
+        """Whether these chains are too far apart to agree, however long they walk."""
+        return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat > HOPELESS
+
+    def _breeding(self, state: Ladders) -> Iterator[None]:
+        """Let each ladder breed lists of its own; its coldest chain begins at the best."""
+        for breeding, ladder in zip(state.bred, state.ladders, strict=True):
+            breeding.into = ladder.cold
+        starts = [ladder.cold.rules for ladder in state.ladders]
+        yield from self._work([b.from_parts(start, BRED) for b, start in zip(state.bred, starts, strict=True)])
+        yield from self._work([breeding.cross(MOST_WORDS_OF_OWN, PATIENCE_OF_OWN) for breeding in state.bred])
+        for breeding, ladder in zip(state.bred, state.ladders, strict=True):
+            ladder.cold.set(breeding.best.rules)
+
     def _improving(self, state: Ladders) -> Iterator[None]:
-        """Improve the best list of each ladder, then the best lists of fewer rules, which the ladders share."""
-        for ladder in state.ladders:
-            ladder.cold.set(best_list(ladder.rungs))
+        """Cross the lists of all ladders, and improve the best; then the best lists of fewer rules."""
+        for ladder, own in zip(state.ladders, state.own, strict=True):
+            ladder.cold.set(own.rules)
         cold = [ladder.cold for ladder in state.ladders]
-        yield from self._work([chain.polish(MOST_WORDS) for chain in cold])
+        joint = state.bred[0]
+        joint.size = CROSSED
+        for breeding, own in zip(state.bred, state.own, strict=True):
+            for member in (*breeding.members, own):
+                joint.admit(member)
+        yield from self._work([joint.cross(MOST_WORDS, PATIENCE)])
+        cold[0].set(best_list(state.chains))
+        yield from self._work([cold[0].improve(cold[0].limit, MOST_WORDS_OF_BEST)])
         shorter = range(1, min(int(np.argmax(scores_of(state.chains))), MOST_LENGTHS + 1))
         yield from self._work([c.shorten(shorter[i :: self.chains], MOST_WORDS_OF_SHORTER) for i, c in enumerate(cold)])
 
