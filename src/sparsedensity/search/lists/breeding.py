@@ -63,7 +63,7 @@ class Breeding:
         return max(self.members, key=lambda member: member.log_posterior)
 
     def from_parts(self, start: Rules, count: int) -> Work:
-        """Anneal so many random parts of a list; they are the population."""
+        """Anneal up to so many random parts of a list; they are the population. Twice the same best is enough."""
         self.size = count
         for _ in range(FIRST_LOOKS):
             self.chain.set(self._part_of(start))
@@ -72,7 +72,9 @@ class Breeding:
         for _ in range(count):
             self._begin(self._part_of(start))
             yield from self._cool(HOT, self.effort * WORDS_OF_ONE)
-            self._admit()
+            before, found = len(self.members), self._admit()
+            if len(self.members) == before and found >= self.best.log_posterior - SAME:
+                break
 
     def cross(self, most_words: float, patience: int) -> Work:
         """Cross two lists of the population at a time and anneal what comes of it; the worst list makes room for it."""
@@ -106,11 +108,13 @@ class Breeding:
         self.chain.memory.archive.score.fill(-np.inf)
         self.chain.set(rules)
 
-    def _admit(self) -> None:
-        """Hand over what was found."""
+    def _admit(self) -> float:
+        """Hand over what was found; its log posterior."""
         self.into.remember(self.chain)
         rules = self.chain.best_list
-        self.admit(Member(float(self.chain.scores[len(rules)]), rules))
+        found = Member(float(self.chain.scores[len(rules)]), rules)
+        self.admit(found)
+        return found.log_posterior
 
     def _cool(self, hot: float, words: float) -> Work:
         """Draw rules of the list anew, ever colder, until so many words are read."""
