@@ -36,8 +36,9 @@ HOTTEST = 0.1
 LEAST_ROUNDS = 10
 """The ladders agree after so many rounds of all temperatures at the earliest."""
 HOPELESS = 3.0
-"""Chains whose Gelman-Rubin statistic is above this after so many rounds will not agree."""
-BRED, CROSSED = 4, 8
+"""Chains whose Gelman-Rubin statistic is above this after half of the proposals will not agree, unless their best lists
+do."""
+BRED, CROSSED = 3, 6
 """How many lists each ladder breeds, and the most that are crossed in the end."""
 MOST_WORDS_OF_OWN, MOST_WORDS = 2e9, 6e9
 """How many words of rows may be read to cross the lists of a ladder, and those of all ladders, if as many proposals are
@@ -159,8 +160,11 @@ class AnnealLists:
         return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
 
     def _never_agree(self, state: Ladders) -> bool:
-        """Whether these chains are too far apart to agree, however long they walk."""
-        return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat > HOPELESS
+        """Whether these chains are too far apart to agree, however long they walk: the best lists differ, too."""
+        if state.done < self.iterations / 2 or state.r_hat is None or state.r_hat <= HOPELESS:
+            return False
+        tops = [own.log_posterior for own in state.best_of_each]
+        return max(tops) - min(tops) > SAME
 
     def _breeding(self, state: Ladders) -> Iterator[None]:
         """Let each ladder breed lists of its own; its coldest chain begins at the best."""

@@ -19,9 +19,9 @@ FEW = 200
 """How many conditions, alone or in pairs, are looked at while lists are annealed."""
 FIRST_LOOKS = 5
 """How many looks at all antecedents there are before."""
-STEPS, FEW_PER_ALL = 25, 3
-"""How often rules are drawn anew between two looks at all antecedents, at least, and how many times as long as such a
-look that takes, at least."""
+STEPS, MOST_STEPS, FEW_PER_ALL = 25, 400, 3
+"""How often rules are drawn anew between two looks at all antecedents, at least, and while one list is annealed, at
+most; and how many times as long as such a look drawing takes, at least."""
 APART = 2
 """How many rules are taken out at a time, at most; where lists are crossed, twice as many."""
 CROSSINGS = 60
@@ -120,15 +120,14 @@ class Breeding:
         """Draw rules of the list anew, ever colder, until so many words are read."""
         chain, end, begin = self.chain, self._read + words, self._read
         gain = chain.log_posterior - self._empty
-        while self._read < end:
-            all_words = self._look_at_all()
-            last = self._read + FEW_PER_ALL * all_words
-            regrown = 0
-            while regrown < STEPS or self._read < min(last, end):
-                warmth = gain * hot * (COLD / hot) ** min(1.0, (self._read - begin) / words)
-                self._regrow(warmth, STEPS, APART)
-                regrown += STEPS
-                yield
+        last, steps = begin, 0
+        while self._read < end and steps < MOST_STEPS:
+            if self._read >= last:
+                last = FEW_PER_ALL * self._look_at_all() + self._read
+            cooled = max((self._read - begin) / words, steps / MOST_STEPS)
+            self._regrow(gain * hot * (COLD / hot) ** min(1.0, cooled), STEPS, APART)
+            steps += STEPS
+            yield
 
     def _look_at_all(self) -> float:
         """Take out a rule and insert the best of all antecedents; those worth most in such looks are the few.
