@@ -1,11 +1,10 @@
-"""Search for rule lists: breeding, then parallel tempering by several ladders of chains, then breeding across ladders.
+"""Search for rule lists: parallel tempering by several ladders of chains, then breeding from what they found.
 
-Each ladder breeds lists of its own, knowing nothing of the others, and its coldest chain starts at the best of them.
 The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
-best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders says
-whether they agree. Only then the lists of all ladders are crossed, and the best of them is improved, and the best ones
-of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the best lists are
-counted on all rows.
+best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
+which starts from lists of its own, says whether they agree. Only then each ladder breeds from its best list, the lists
+of all ladders are crossed, and the best of them is improved, and the best ones of fewer rules. If not all rows can be
+brought home, the antecedents know a sample of them, and the best lists are counted on all rows.
 """
 
 from __future__ import annotations
@@ -33,20 +32,19 @@ from sparsedensity.table import Floats
 DONE = object()
 HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
-LEAST_ROUNDS = 10
+LEAST_ROUNDS = 20
 """The ladders agree after so many rounds of all temperatures at the earliest."""
-HOPELESS = 3.0
+HOPELESS = 1.5
 """Chains whose Gelman-Rubin statistic is above this after half of the proposals will not agree, unless their best lists
 do."""
-BRED, CROSSED = 3, 6
+BRED, CROSSED = 4, 8
 """How many lists each ladder breeds, and the most that are crossed in the end."""
-MOST_WORDS_OF_OWN, MOST_WORDS = 2e9, 6e9
-"""How many words of rows may be read to cross the lists of a ladder, and those of all ladders, if as many proposals are
-made as there are by default."""
+MOST_WORDS = 8e9
+"""How many words of rows may be read to cross lists, if as many proposals are made as there are by default."""
 MOST_WORDS_OF_BEST, MOST_WORDS_OF_SHORTER = 2e9, 1.2e9
 """How many words of rows may be read to improve the best list, and by each ladder to improve shorter ones."""
-PATIENCE_OF_OWN, PATIENCE = 4, 12
-"""How many crossings in a row may find no new best list, of a ladder and of all."""
+PATIENCE = 12
+"""How many crossings in a row may find no new best list."""
 USUAL = 400_000
 """How many proposals those are."""
 MOST_LENGTHS = 20
@@ -94,19 +92,15 @@ class AnnealLists:
             ladders[0].cold.grow()
             effort = self.iterations / USUAL
             state.bred = [Breeding(c(own), effort) for c, own in zip(chains, rng.spawn(self.chains), strict=True)]
-            state.working = self._breeding(state)
         return state
 
     def step(self, problem: Problem[ListPosterior], state: Ladders, rng: np.random.Generator) -> Ladders:
-        """Breed for a moment; once that is over, let one chain of every ladder walk; then cross and improve lists."""
-        if state.working is None:
+        """Let one chain of every ladder walk; once that is over, breed and improve lists for a moment."""
+        if state.improving is None:
             self._sample(state)
-        elif next(state.working, DONE) is DONE:
-            if state.own:
-                state.finished = self._agree(state) or state.done >= self.iterations
-                state.done = state.done if state.finished else self.iterations
-            else:
-                state.working = None
+        elif next(state.improving, DONE) is DONE:
+            state.finished = self._agree(state) or state.done >= self.iterations
+            state.done = state.done if state.finished else self.iterations
         return state
 
     def best(self, problem: Problem[ListPosterior], state: Ladders) -> Best:
@@ -150,8 +144,7 @@ class AnnealLists:
             state.traces.append(np.array(noted))
             state.r_hat = split_gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
         if self._agree(state) or self._never_agree(state) or left <= COUNTED:
-            state.own = state.best_of_each
-            state.working = self._improving(state)
+            state.improving = self._improving(state)
         else:
             state.done += COUNTED
 
@@ -166,25 +159,18 @@ class AnnealLists:
         tops = [own.log_posterior for own in state.best_of_each]
         return max(tops) - min(tops) > SAME
 
-    def _breeding(self, state: Ladders) -> Iterator[None]:
-        """Let each ladder breed lists of its own; its coldest chain begins at the best."""
-        for breeding, ladder in zip(state.bred, state.ladders, strict=True):
-            breeding.into = ladder.cold
-        starts = [ladder.cold.rules for ladder in state.ladders]
-        yield from self._work([b.from_parts(start, BRED) for b, start in zip(state.bred, starts, strict=True)])
-        yield from self._work([breeding.cross(MOST_WORDS_OF_OWN, PATIENCE_OF_OWN) for breeding in state.bred])
-        for breeding, ladder in zip(state.bred, state.ladders, strict=True):
-            ladder.cold.set(breeding.best.rules)
-
     def _improving(self, state: Ladders) -> Iterator[None]:
-        """Cross the lists of all ladders, and improve the best; then the best lists of fewer rules."""
-        for ladder, own in zip(state.ladders, state.own, strict=True):
-            ladder.cold.set(own.rules)
+        """Breed from the best list of each ladder, then cross all, and improve the best; then lists of fewer rules."""
         cold = [ladder.cold for ladder in state.ladders]
+        for chain, breeding, own in zip(cold, state.bred, state.best_of_each, strict=True):
+            chain.set(own.rules)
+            breeding.into = chain
+        yield from self._work([breeding.begin(breeding.into.rules, BRED) for breeding in state.bred])
+        state.own = state.best_of_each
         joint = state.bred[0]
         joint.size = CROSSED
-        for breeding, own in zip(state.bred, state.own, strict=True):
-            for member in (*breeding.members, own):
+        for breeding in state.bred:
+            for member in breeding.members:
                 joint.admit(member)
         yield from self._work([joint.cross(MOST_WORDS, PATIENCE)])
         cold[0].set(best_list(state.chains))

@@ -1,8 +1,9 @@
 """Breeding: a few lists are annealed one by one, then two and two are crossed, while that finds better ones.
 
-Annealing takes out a rule or two at a time and draws others. Most antecedents are of no use to lists that are any
-good, so it looks at few of them: those that were worth most when all were looked at last. Crossing draws from the rules
-of both parents only. What parents have in common stays, and where they differ the better choice is soon found.
+Where there are few antecedents, chains walk and cool. Elsewhere, annealing takes out a rule or two at a time and draws
+others. Most antecedents are of no use to lists that are any good, so it looks at few of them: those that were worth
+most when all were looked at last. Crossing draws from the rules of both parents only. What parents have in common
+stays, and where they differ the better choice is soon found.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ WORDS_OF_ONE, WORDS_OF_CROSSED = 1e9, 3.5e8
 """How many words of rows are read to anneal one list, and one that was crossed."""
 PART = 0.5
 """The part of a list that annealing starts from."""
+WALKS, PROPOSALS, PROPOSALS_OF_A_LOOK = 40, 5_000, 20
+"""Where there are no more antecedents than those few, walks take no time: how many there are, of how many proposals,
+and how many of these there are for each rule that is drawn anew."""
+COOLING = 3.0, 0.1
+"""The temperatures of such a walk."""
 SAME = 1e-6
 
 Rules = list[list[int]]
@@ -62,14 +68,28 @@ class Breeding:
         """The best list of the population; of equals the first."""
         return max(self.members, key=lambda member: member.log_posterior)
 
-    def from_parts(self, start: Rules, count: int) -> Work:
-        """Anneal up to so many random parts of a list; they are the population. Twice the same best is enough."""
+    def begin(self, start: Rules, count: int) -> Work:
+        """A population of up to so many lists: the start, and others that are annealed."""
         self.size = count
+        self._begin(start)
+        self._admit()
+        yield from self._from_nothing() if self.chain.antecedents <= FEW else self._from_parts(start)
+
+    def _from_nothing(self) -> Work:
+        """Let the chain walk from the empty list while it cools, again and again."""
+        for _ in range(max(1, round(self.effort * WALKS))):
+            self._begin([])
+            self.chain.walk(*COOLING, PROPOSALS, PROPOSALS_OF_A_LOOK)
+            self._admit()
+            yield
+
+    def _from_parts(self, start: Rules) -> Work:
+        """Anneal random parts of a list. Twice the same best is enough."""
         for _ in range(FIRST_LOOKS):
             self.chain.set(self._part_of(start))
             self._look_at_all()
             yield
-        for _ in range(count):
+        for _ in range(self.size - 1):
             self._begin(self._part_of(start))
             yield from self._cool(HOT, self.effort * WORDS_OF_ONE)
             before, found = len(self.members), self._admit()

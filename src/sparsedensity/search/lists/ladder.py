@@ -71,10 +71,10 @@ class Ladders:
     traces: list[Floats] = field(default_factory=list)
     """The log posterior of every chain that samples it, a block at a time."""
     r_hat: float | None = None
-    working: Iterator[None] | None = None
-    """What is done before and after the chains walk."""
     bred: list[Breeding] = field(default_factory=list)
-    """The lists that each ladder breeds."""
+    """The lists that each ladder breeds, once its chains have walked."""
+    improving: Iterator[None] | None = None
+    """The improvement of what the chains found, once it has begun."""
     own: list[Member] = field(default_factory=list)
     """The best list of each ladder before they shared what they had found."""
     finished: bool = False
