@@ -62,11 +62,12 @@ SECONDS ?= 600
 fuzz: $(READY_DEV)
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
-# Everything that can be measured, and the page of it (docs/benchmarks.md): hours. PAPER_DATA is the folder of the tables.
+# Everything that can be measured, and its pages (docs/benchmarks.md, docs/how-to/large-tables.md): hours. PAPER_DATA is
+# the folder of the tables.
 PAPER_DATA ?= ../shared/data/paper
 measure: $(READY_DEV)
 	$(BIN)/python -m reproduction all --data $(PAPER_DATA) --jobs -1 --output measurements
-	PAPER_DATA=$(PAPER_DATA) $(BIN)/python -m benchmarks
+	PAPER_DATA=$(PAPER_DATA) BENCH_PAGE=docs/how-to/large-tables.md $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks page
 
 # Python compiles what it imports anyway; compiling everything beforehand would take longer than unpacking it.

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.paper_data import paper_table
 from benchmarks.plain_annealer import PlainAnnealer
+from benchmarks.seeds import tables as shared_tables
 from benchmarks.timing import best_of, measured
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity import datasets
@@ -21,9 +22,16 @@ from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Found, Greedy, run
-from sparsedensity.search.trees import anneal
+from sparsedensity.search.trees import anneal, anneal_chain
 from sparsedensity.search.trees.anneal_chain import AnnealChain, Recipe
 from sparsedensity.table import Table
+
+
+def shares_without(kind: str) -> tuple[float, ...]:
+    """The shares of all kinds of moves but the first, without one of them."""
+    pairs = zip(anneal_chain.KINDS[1:], anneal_chain.SETTINGS.shares, strict=True)
+    return tuple(0.0 if other == kind else share for other, share in pairs)
+
 
 BEST_KNOWN = {
     "compas": (-30860, -30198),
@@ -39,11 +47,10 @@ BEST_KNOWN = {
 UNLIMITED = {"chess_krkp": -39161, "mushroom": -53672, "coco_thing": -1222576}
 """and without a limit."""
 LEFT_OUT: dict[str, dict[str, Any]] = {
-    "everything": {},
-    "no look ahead": {"looking": 0.0},
-    "no memory of subtrees": {"trust": 1e-9},
-    "no raised or lifted subtrees": {"raising": 0.0, "lifting": 0.0},
-    "no shaken cuts": {"wild": 0.0},
+    "nothing": {},
+    **{kind: {"shares": shares_without(kind)} for kind in anneal_chain.KINDS[1:]},
+    "memory of subtrees": {"trust": 1e-9},
+    "shaken gains and cuts": {"noise": 0.0, "wild": 0.0},
 }
 """The parts of the search, and the settings that leave them out."""
 CENSUS = [2] * 12 + [3] * 10 + [4] * 8 + [5] * 10 + [6] * 8 + [8] * 8 + [10] * 6 + [13] * 4 + [17, 19]
@@ -97,7 +104,7 @@ def speed() -> None:
 
 def proposals_per_second(problem: Problem[LeafSparse], steps: int = 2_000) -> float:
     """Subtrees grown again at a temperature of 20 nats, after the regions they visit have mostly been read."""
-    recipe = anneal.RECIPES[0]
+    recipe = anneal.ALONE
     chain = AnnealChain(problem, whole_table(problem.engine), recipe, np.random.default_rng(0))
     chain._begin()
     for _ in range(5):
@@ -134,23 +141,30 @@ def nearly(found: Found) -> float:
 
 
 def left_out() -> None:
-    """What each part of the search buys: the same budget without it, one round of polishing included, at 100 leaves."""
-    print("| table | " + " | ".join(LEFT_OUT) + " |\n| --- |" + " --: |" * len(LEFT_OUT))
-    for name in ("chess_krkp", "mushroom", "telco_churn"):
-        problem = paper_problem(name, 100)
-        if problem is None:
-            continue
-        scores = []
-        for settings in LEFT_OUT.values():
-            recipes, polish = (changed(every, settings) for every in (anneal.RECIPES, anneal.POLISH))
-            with patch.multiple(anneal, RECIPES=recipes, POLISH=polish, MOST_ROUNDS=1):
-                scores.append(run(Anneal(jobs=2), problem).log_posterior)
-        print(f"| {name} | " + " | ".join(f"{score:.0f}" for score in scores) + " |")
+    """What each part of the search buys: nats above a search of the same budget without it, mean of some seeds.
+
+    ``BENCH_SEEDS`` sets the number of seeds, ``BENCH_LEAVES`` the limit.
+    """
+    seeds, limit = range(int(os.environ.get("BENCH_SEEDS", "2"))), int(os.environ.get("BENCH_LEAVES", "100"))
+    names = [name for name in LEFT_OUT if LEFT_OUT[name]]
+    print(f"| table, {limit} leaves | all parts | " + " | ".join(names) + " |\n| --- |" + " --: |" * (len(names) + 1))
+    for name, frame in shared_tables():
+        problem = problem_of(read_table(open_source(frame), Reading(kinds="nominal")), limit)
+        means = [np.mean([without(problem, part, seed) for seed in seeds]) for part in LEFT_OUT]
+        cells = [f"{means[0]:,.0f}", *(f"{means[0] - mean:,.0f}" for mean in means[1:])]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-def changed(recipes: tuple[Recipe, ...], settings: dict[str, Any]) -> tuple[Recipe, ...]:
-    """Recipes with other settings."""
-    return tuple(recipe._replace(settings=recipe.settings._replace(**settings)) for recipe in recipes)
+def without(problem: Problem[LeafSparse], part: str, seed: int) -> float:
+    """What is found if a part of the search is left out."""
+    alone, *recipes = (changed(each, LEFT_OUT[part]) for each in (anneal.ALONE, *anneal.RECIPES))
+    with patch.multiple(anneal, RECIPES=tuple(recipes), ALONE=alone):
+        return run(Anneal(jobs=2), problem, rng=np.random.default_rng(seed)).log_posterior
+
+
+def changed(recipe: Recipe, settings: dict[str, Any]) -> Recipe:
+    """A recipe with other settings."""
+    return recipe._replace(settings=recipe.settings._replace(**settings))
 
 
 def census() -> None:

@@ -2,31 +2,42 @@
 
 Rows are drawn from a known tree of 100 leaves. Every fit has default settings, but for a limit of 100 on rules too,
 and for the limit that grows. Seconds are those of the processor, of all threads together, from a frame to a model, its
-kernels loaded before; beside them is the number of leaves or rules found. A line ends at the first fit that takes more
-than ``BENCH_SECONDS`` by the clock. Its slope is that of its upper half, by least squares in logs: 1 if the time grows
-as the size does.
+kernels loaded before, in a process of its own; beside them is the number of leaves or rules found. A line ends at the
+first fit that takes more than ``BENCH_SECONDS`` of them (never on Windows). Its slope is that of its upper half, by
+least squares in logs: 1 if the time grows as the size does.
 
-``BENCH_PARTS=rows,columns,values,leaves,million`` names the parts to run, all of them by default, and ``BENCH_PLOT`` a
-file for the plot.
+``BENCH_PARTS=rows,columns,values,leaves,million`` names the parts to run, all of them by default. Every fit is kept in
+``build/benchmarks/growth-*.jsonl`` until a source changes: a run goes on where the last one ended, and parts that were
+run one by one are printed together by a run of all. ``BENCH_PAGE=docs/how-to/large-tables.md`` writes the tables of a
+run between the marks of that page, and their plot beside it.
 """
 
 import importlib.util
+import math
+import multiprocessing
 import os
+import signal
+import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.page import OUTPUTS
 from benchmarks.printing import header
 from reproduction import charts
 from reproduction.datasets.random_trees import random_tree
-from reproduction.study import Chart, Panel, Series
+from reproduction.machine import Machine, source
+from reproduction.parts import Parts
+from reproduction.study import MARK, Chart, Panel, Series
 from sparsedensity import LeafSparseTree, SparseRuleList
 from sparsedensity.datasets import Truth
-from sparsedensity.errors import SearchWarning
+from sparsedensity.errors import DataError, SearchWarning, SparseDensityError
 from sparsedensity.search.base import size_of
 from sparsedensity.table import Codes
 from sparsedensity.writing import write_text
@@ -41,12 +52,13 @@ GROWING = {
 }
 """What grows, each alone."""
 WORDS = {"rows": "rows", "columns": "columns", "values": "values per column", "leaves": "leaves or rules, at most"}
-SETTINGS: Mapping[str, Any] = {"kinds": "nominal", "time_limit": MOST_SECONDS}
 MODELS: Mapping[str, Callable[[int], Any]] = {
-    "uniform tree": lambda leaves: LeafSparseTree(max_leaves=leaves, **SETTINGS),
-    "profile tree": lambda leaves: LeafSparseTree(max_leaves=leaves, leaf="profile", **SETTINGS),
-    "rule list": lambda leaves: SparseRuleList(max_rules=leaves, **SETTINGS),
+    "uniform tree": lambda leaves: LeafSparseTree(max_leaves=leaves, kinds="nominal"),
+    "profile tree": lambda leaves: LeafSparseTree(max_leaves=leaves, leaf="profile", kinds="nominal"),
+    "rule list": lambda leaves: SparseRuleList(max_rules=leaves, kinds="nominal"),
 }
+PLOT = "growth.svg"
+BEGIN, END = "<!-- written by: python -m benchmarks growth -->\n", "<!-- end of what it wrote -->"
 
 
 class Size(NamedTuple):
@@ -59,52 +71,95 @@ class Size(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """The processor seconds of a fit, and how many leaves or rules it found."""
+    """The processor seconds of a fit, how many leaves or rules it found, and whether it was stopped before its end."""
 
     seconds: float
     found: int
+    stopped: bool = False
 
 
 Line = dict[int, Spent]
-"""The fits of one model, by the size of what grows."""
+"""The fits of one model, by the size of what grows; only the last one may have been stopped."""
 
 
 def main() -> None:
-    warnings.simplefilter("ignore", SearchWarning)
     chosen = os.environ.get("BENCH_PARTS", ",".join([*GROWING, "million"])).split(",")
-    for model in MODELS:
-        fit(model, Size(rows=500))  # loads or compiles
-    grown = {part: grow(part) for part in GROWING if part in chosen}
+    machine, kept = Machine.here(), kept_fits()
+    grown, sections = {}, {}
+    for part in (part for part in GROWING if part in chosen):
+        grown[part] = grow(part, kept)
+        sections[part] = [*table(part, grown[part])]
     if "million" in chosen:
-        million(Size(1_000_000))
-    if grown and (plot := os.environ.get("BENCH_PLOT")):
-        write_text(charts.by_itself(drawn(grown)), plot)
+        sections["million"] = [*million(Size(1_000_000), kept)]
+    for part, lines in sections.items():
+        print("\n".join(["", f"### {part}", *lines]), flush=True)
+    if grown and (page := os.environ.get("BENCH_PAGE")):
+        write_page(Path(page), grown, sections, machine)
 
 
-def grow(part: str) -> dict[str, Line]:
-    """Fit larger and larger tables, and print a line per size."""
-    print(f"\n### {part}\n{header(part, *(title for model in MODELS for title in (f'{model}, s', 'found')))}")
+def kept_fits() -> Parts:
+    """The fits of earlier runs with the same sources and limits on the same machine, whatever else was committed."""
+    belongs = {**Machine.here().saved(), "commit": source(), "seconds": MOST_SECONDS, "true leaves": TRUE_LEAVES}
+    return Parts(OUTPUTS / "growth.jsonl", belongs)
+
+
+def grow(part: str, kept: Parts) -> dict[str, Line]:
+    """Fit larger and larger tables, each model until one of its fits is stopped."""
     lines: dict[str, Line] = {model: {} for model in MODELS}
-    going = list(MODELS)
     for number in GROWING[part]:
-        for model in tuple(going):
-            if spent := fit(model, Size()._replace(**{part: number})):
-                lines[model][number] = spent
-            else:
-                going.remove(model)
-        print(f"| {number:,} | {' | '.join(in_words(line.get(number)) for line in lines.values())} |", flush=True)
-    print(f"| slope | {' | '.join(f'{slope(line):.2f} |' for line in lines.values())} |", flush=True)
+        for model, line in lines.items():
+            if not ended(line):
+                line[number] = fit(model, Size()._replace(**{part: number}), kept)
     return lines
 
 
-@cache
-def fit(model: str, size: Size) -> Spent | None:
-    """What a fit takes; nothing if it was stopped. Parts that meet at a size share its fits."""
+def fit(model: str, size: Size, kept: Parts) -> Spent:
+    """What a fit takes, or took: parts that meet at a size share its fits."""
+    return Spent(**kept.part(f"{model}, {size}", lambda: measured(model, size)._asdict()))
+
+
+def measured(model: str, size: Size) -> Spent:
+    """What a fit takes now, in a process of its own."""
+    spent = in_a_process(timed, model, size) or Spent(MOST_SECONDS, 0, stopped=True)
+    print(f"{model}, {size}: {spent}", file=sys.stderr, flush=True)
+    return spent
+
+
+def in_a_process(job: Callable[..., Any], *about: Any) -> Any:
+    """What a job sends; nothing if it took too many processor seconds, on a busy machine as on a quiet one."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=job, args=(sender, *about))
+    process.start()
+    sender.close()
+    try:
+        sent = receiver.recv()
+    except EOFError:
+        sent = None
+    process.join()
+    if sent is None and process.exitcode != -getattr(signal, "SIGXCPU", 0):
+        raise SparseDensityError(f"A fit ended with {process.exitcode} and no answer: {about}.")
+    return sent
+
+
+def timed(sender: Connection, model: str, size: Size) -> None:
+    """Send what a fit takes."""
+    warnings.simplefilter("ignore", SearchWarning)
+    MODELS[model](size.leaves).fit(draw(500, 20, 4).frame)  # loads or compiles
     frame = draw(size.rows, size.columns, size.values).frame
+    stop_after(MOST_SECONDS)
     begin = time.process_time()
     fitted = MODELS[model](size.leaves).fit(frame)
-    seconds = time.process_time() - begin
-    return None if fitted.search_.reason == "time limit" else Spent(seconds, size_of(fitted.structure_))
+    sender.send(Spent(time.process_time() - begin, size_of(fitted.structure_)))
+
+
+def stop_after(seconds: float) -> None:
+    """End this process after so many more processor seconds, wherever it is by then."""
+    if sys.platform != "win32":
+        import resource
+
+        most = math.ceil(time.process_time() + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 @lru_cache(1)
@@ -113,8 +168,32 @@ def draw(rows: int, columns: int, values: int) -> Truth:
     return random_tree(rows, [values] * columns, TRUE_LEAVES, seed=1)
 
 
+def ended(line: Line) -> bool:
+    """Whether the last fit of a line was stopped."""
+    return any(spent.stopped for spent in line.values())
+
+
+def table(part: str, lines: Mapping[str, Line]) -> Iterator[str]:
+    """A line per size, the slopes, and a sentence for every model that did not come to the end."""
+    yield header(WORDS[part], *(title for model in lines for title in (f"{model}, s", "found")))
+    for number in GROWING[part]:
+        yield f"| {number:,} | {' | '.join(in_words(line.get(number)) for line in lines.values())} |"
+    yield f"| slope | {' | '.join(f'{slope_in_words(line)} |' for line in lines.values())} |"
+    for model, line in lines.items():
+        if ended(line):
+            stopped = f"its fit at {max(line):,} was stopped after {MOST_SECONDS:g} processor seconds"
+            yield f"\nThe {model} ends early: {stopped}."
+
+
 def in_words(spent: Spent | None) -> str:
-    return "– | –" if spent is None else f"{spent.seconds:.2f} | {spent.found:,}"
+    if spent is None:
+        return f"{MARK} | {MARK}"
+    return f"stopped | {MARK}" if spent.stopped else f"{spent.seconds:.2f} | {spent.found:,}"
+
+
+def finished(line: Line) -> Line:
+    """The fits that were not stopped."""
+    return {number: spent for number, spent in line.items() if not spent.stopped}
 
 
 def slope(line: Line) -> float:
@@ -123,28 +202,45 @@ def slope(line: Line) -> float:
     >>> round(slope({1: Spent(5.0, 9), 10: Spent(5.0, 9), 100: Spent(50.0, 9)}), 6)
     1.0
     """
-    upper = sorted(line)[min(len(line) // 2, max(len(line) - 2, 0)) :]
+    whole = finished(line)
+    upper = sorted(whole)[min(len(whole) // 2, max(len(whole) - 2, 0)) :]
     if len(upper) < 2:
-        return float("nan")
-    return float(np.polyfit(np.log(upper), np.log([line[size].seconds for size in upper]), 1)[0])
+        return math.nan
+    return float(np.polyfit(np.log(upper), np.log([whole[size].seconds for size in upper]), 1)[0])
 
 
-def million(size: Size) -> None:
-    """Fits of so many rows beside mlpack's DET, unpruned, to which codes are numbers."""
-    theirs = seconds_of_det(draw(size.rows, size.columns, size.values).codes)
-    print(f"\n### million\n{header(f'{size.rows:,} rows, {size.columns} columns', 'processor s', 'of DET', 'found')}")
+def slope_in_words(line: Line) -> str:
+    return MARK if math.isnan(slope(line)) else f"{slope(line):.2f}".replace("-", "−")
+
+
+def million(size: Size, kept: Parts) -> Iterator[str]:
+    """Fits of so many rows beside mlpack's DET, unpruned, to which codes are numbers: all in one run."""
+    seconds = kept.part(f"beside DET, {size}", lambda: beside_det(size))
+    theirs = seconds["det"]
+    yield header(f"{size.rows:,} rows, {size.columns} columns", "processor s", "of DET", "found")
     if theirs is not None:
-        print(f"| mlpack's DET, unpruned | {theirs:.1f} | 1.00 | |")
+        yield f"| mlpack's DET, unpruned | {theirs:.1f} | 1.00 | |"
     for model in MODELS:
-        if spent := fit(model, size):
-            ratio = "" if theirs is None else f"{spent.seconds / theirs:.2f}"
-            print(f"| {model} | {spent.seconds:.1f} | {ratio} | {spent.found} |", flush=True)
+        spent = Spent(*seconds[model])
+        ratio = "" if theirs is None else f"{spent.seconds / theirs:.2f}"
+        yield f"| {model} | " + (
+            "stopped | | |" if spent.stopped else f"{spent.seconds:.1f} | {ratio} | {spent.found:,} |"
+        )
+    if theirs is None:
+        yield "\nmlpack is skipped: it is not installed (pip install mlpack)."
+    if any(Spent(*seconds[model]).stopped for model in MODELS):
+        yield f"\nWhat took more than {MOST_SECONDS:g} processor seconds was stopped."
+
+
+def beside_det(size: Size) -> dict[str, Any]:
+    """The seconds of DET, and what every model takes after it."""
+    theirs = seconds_of_det(draw(size.rows, size.columns, size.values).codes)
+    return {"det": theirs} | {model: measured(model, size) for model in MODELS}
 
 
 def seconds_of_det(codes: Codes) -> float | None:
-    """The processor seconds of mlpack's DET without pruning."""
+    """The processor seconds of mlpack's DET without pruning; nothing if it is not installed."""
     if importlib.util.find_spec("mlpack") is None:
-        print("\nmlpack is skipped: it is not installed (pip install mlpack).")
         return None
     from mlpack import det
 
@@ -154,19 +250,41 @@ def seconds_of_det(codes: Codes) -> float | None:
     return time.process_time() - begin
 
 
+def write_page(
+    page: Path, grown: Mapping[str, Mapping[str, Line]], sections: Mapping[str, Sequence[str]], machine: Machine
+) -> None:
+    """Write the tables between the marks of a page, and the plot beside it."""
+    above, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, below = rest.partition(END)
+    if not (begin and end):
+        raise DataError(f"{page} has no room for tables. It needs the lines {BEGIN.strip()!r} and {END!r}.")
+    chart = drawn(grown)
+    written = [f"![{chart.title}. {chart.words}]({PLOT})"]
+    written += ["\n".join(lines) for lines in sections.values()]
+    written += [f"Measured on {machine}."]
+    write_text("".join([above, begin, "\n", "\n\n".join(written), "\n\n", end, below]), page)
+    write_text(charts.by_itself(chart), page.parent / PLOT)
+
+
 def drawn(grown: Mapping[str, Mapping[str, Line]]) -> Chart:
     """Seconds against sizes, on logarithmic axes, beside a line that grows as the size does."""
-    panels = []
+    panels, words = [], []
     for part, lines in grown.items():
-        series = [curve(model, line) for model, line in lines.items() if line]
-        slopes = "slopes: " + ", ".join(f"{model} {slope(line):.2f}" for model, line in lines.items())
-        panels.append(Panel(slopes, WORDS[part], "processor seconds", (*series, linear(series)), True, True))
+        curves = [curve(model, line) for model, line in lines.items() if finished(line)]
+        slopes = ", ".join(f"{model} {slope_in_words(line)}" for model, line in lines.items())
+        words.append(f"Slopes with {WORDS[part].partition(',')[0]}: {slopes}.")
+        series = (*curves, linear(curves)) if curves else ()
+        panels.append(Panel(f"slopes: {slopes}", WORDS[part], "processor seconds", series, log_x=True, log_y=True))
     rows = 2 if len(panels) == len(GROWING) else 1
-    return Chart("growth", "Processor seconds of a fit as its table grows", tuple(panels), rows=rows, one_scale=True)
+    title = "Processor seconds of a fit as its table grows"
+    return Chart("growth", title, tuple(panels), " ".join(words), rows=rows, one_scale=True)
 
 
 def curve(model: str, line: Line) -> Series:
-    return Series(model, tuple(map(float, line)), tuple(spent.seconds for spent in line.values()), line=True)
+    """The seconds of a model, with a word at the end if there is no more because a fit was stopped."""
+    whole = finished(line)
+    names = (*[""] * (len(whole) - 1), f"then over {MOST_SECONDS:g} s") if ended(line) else ()
+    return Series(model, tuple(map(float, whole)), tuple(one.seconds for one in whole.values()), line=True, names=names)
 
 
 def linear(curves: Sequence[Series]) -> Series:

@@ -3,6 +3,7 @@
 Hypothesis draws the same examples on every machine and in every run: a red test stays red until it is mended.
 """
 
+import os
 import subprocess
 import sys
 
@@ -18,6 +19,10 @@ settings.register_profile(
 )
 settings.load_profile("laws")
 
+# Modules are kept compiled, whatever the user's default, as in the Makefile: tests start a hundred processes, each of
+# which would take seconds longer, and so would every worker.
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+sys.dont_write_bytecode = False
 
 COMPILE = """
 import warnings

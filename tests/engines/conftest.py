@@ -1,4 +1,4 @@
-"""Real engines, started once and only if a test asks for them.
+"""Real engines, started once and only if a test asks for them; clusters end with the last test that needs one.
 
 Spark needs Java, found by JAVA_HOME or by its name.
 """
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("cluster") is None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def as_lazy(request):
     """Makes the rows of a Polars frame a lazy table of an engine, given by name."""
 
@@ -75,9 +75,9 @@ def ibis_sqlite(ibis):
     connection.disconnect()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def dask():
-    """A client of two worker processes."""
+    """A client of two worker processes, which are not idle even if they have nothing to do."""
     pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'dask[dataframe]'")
     distributed = pytest.importorskip("distributed", reason="Dask's cluster is not installed: pip install distributed")
     with (
@@ -87,7 +87,7 @@ def dask():
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark(tmp_path_factory):
     """A session with two executors, each a process of its own."""
     pyspark = pytest.importorskip("pyspark.sql", reason="Spark is not installed: pip install pyspark")

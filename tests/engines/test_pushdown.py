@@ -19,6 +19,8 @@ from tests.engines.nasty import DOMAIN, nasty
 
 SPARK, DASK = CLUSTERS
 ENGINES = ("polars", DASK, *DATABASES)
+APART, SQLITE = pytest.param("duckdb_apart"), pytest.param("ibis_sqlite")
+WEIGHTS = [None, "whole", "quarter"]
 NAMES = list(DOMAIN.names)
 ESTIMATORS = {
     "tree": lambda **also: GreedyTree(domain=DOMAIN, **also),
@@ -76,7 +78,7 @@ def check_scores(model, rows, scored):
 
 class TestScores:
     @pytest.mark.parametrize("name", ESTIMATORS)
-    @pytest.mark.parametrize("engine", ENGINES)
+    @pytest.mark.parametrize("engine", ["polars", DASK, "duckdb", "ibis_duckdb", "ibis_sqlite"])
     def test_scores_are_those_of_the_rows_in_memory(self, engine, name, as_lazy, rows, fitted):
         if engine == "ibis_sqlite" and name in ("profiles", "histogram"):
             pytest.skip("SQLite puts one step of a query into the other")
@@ -84,8 +86,8 @@ class TestScores:
         assert off.max() < (0.001 if name == "profiles" else 1e-12)
 
     @pytest.mark.parametrize("name", ["tree", "profiles"])
-    @pytest.mark.parametrize("engine", [SPARK])
-    def test_so_are_those_of_spark(self, engine, name, as_lazy, rows, fitted):
+    @pytest.mark.parametrize("engine", [SPARK, APART])
+    def test_so_are_those_of_spark_and_of_another_connection(self, engine, name, as_lazy, rows, fitted):
         off = check_scores(fitted(name), rows, home(fitted(name).explain(as_lazy(engine, rows))))
         assert off.max() < (0.001 if name == "profiles" else 1e-12)
 
@@ -214,9 +216,10 @@ class TestColumns:
 class TestCounts:
     """Log-likelihoods and comparisons are counted where the rows are."""
 
-    @pytest.mark.parametrize("weight", [None, "whole", "quarter"])
     @pytest.mark.parametrize("name", ["tree", "profiles"])
-    @pytest.mark.parametrize("engine", ENGINES)
+    @pytest.mark.parametrize(
+        ("engine", "weight"), each_with(WEIGHTS, ["polars", "duckdb", "ibis_duckdb"], [DASK, APART, SQLITE])
+    )
     def test_the_log_likelihood_is_that_of_the_rows_in_memory(self, engine, name, weight, as_lazy, fitted):
         if engine == "ibis_sqlite" and name == "profiles":
             pytest.skip("SQLite puts one step of a query into the other")
@@ -228,9 +231,7 @@ class TestCounts:
     def test_a_row_outside_the_domain_makes_it_minus_infinity(self, engine, as_lazy, rows, fitted):
         assert fitted("tree").score(as_lazy(engine, rows)) == -math.inf
 
-    @pytest.mark.parametrize(
-        ("engine", "weight"), each_with([None, "whole", "quarter"], ["polars", *DATABASES], CLUSTERS)
-    )
+    @pytest.mark.parametrize(("engine", "weight"), each_with(WEIGHTS, ["polars", *DATABASES], CLUSTERS))
     def test_a_comparison_is_that_of_the_rows_in_memory(self, engine, weight, as_lazy, rows):
         model = GreedyTree(domain=DOMAIN, honest=0.5, max_leaves=5).fit(nasty()[NAMES])
         weights = None if weight is None else rows[weight].to_numpy()

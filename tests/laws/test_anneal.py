@@ -99,8 +99,8 @@ def test_the_record_counts_every_kind_of_move():
     assert set(record) == set(chain.KINDS)
     assert sum(proposed for proposed, _, _ in record.values()) == tree.search_.moves
     assert all(better <= accepted <= proposed for proposed, accepted, better in record.values())
-    assert all(record[kind][0] > 0 for kind in ("grow", "raise", "lift"))
-    assert tree.search_.restarts == 4
+    assert all(record[kind][0] > 0 for kind in ("grow", "raise", "lift", "change", "insert"))
+    assert tree.search_.restarts == 8
 
 
 def test_the_record_says_how_far_apart_the_restarts_were():
@@ -113,10 +113,24 @@ def test_a_search_that_was_still_gaining_when_it_ended_says_so(monkeypatch):
     truth = random_tree(rows=300, sizes=[3, 2, 2], leaves=4, seed=1)
     problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse(8, 2))
     assert run(Anneal(), problem).converged is True
-    assert run(Anneal(), problem, budget=Budget(moves=1)).converged is None
+    long = Anneal(restarts=1, iterations=100_000)
+    assert run(long, problem, budget=Budget(moves=1)).converged is None
     monkeypatch.setattr(anneal, "MOST_ROUNDS", 1)
     monkeypatch.setattr(anneal, "ENOUGH", -1.0)
-    assert run(Anneal(), problem).converged is False
+    assert run(Anneal(restarts=1), problem).converged is False
+
+
+def test_chains_that_meet_at_one_score_go_on_as_one_and_then_the_search_ends(monkeypatch):
+    monkeypatch.setattr(anneal, "ENOUGH", -1.0)
+    truth = random_tree(rows=300, sizes=[3, 2, 2], leaves=4, seed=1)
+    problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), LeafSparse(8, 2))
+    search, rng = Anneal(restarts=3), np.random.default_rng(0)
+    state = search.init(problem, rng)
+    while not state.finished:
+        search.step(problem, state, rng)
+    assert {round(chain.score, 6) for chain in state.everyone()} == {round(state.log_posterior, 6)}
+    assert state.settled is True
+    assert state.rounds < anneal.MOST_ROUNDS
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""Laws of subtrees that are raised or lifted: scores stay true, and a split that does not belong is left out."""
+"""Laws of subtrees that are put together from parts: scores stay true, and what does not belong is mended."""
 
 import numpy as np
 import pytest
@@ -10,33 +10,39 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, run
-from sparsedensity.search.trees import anneal
+from sparsedensity.search.trees import anneal, anneal_chain
 from sparsedensity.structures import Tree
 from sparsedensity.table import Table
 from tests import naive
 from tests.strategies import data_in, domains, real_weights, table_of, trees
 
-ONLY_RAISE, ONLY_LIFT = (1.0, 0.0), (0.0, 1.0)
+KINDS = anneal_chain.KINDS[1:]
 
 
-def rebuilding(raising, lifting):
-    """Recipes that only rebuild, and whenever they can, raise or lift."""
-    recipe = anneal.RECIPES[0]
-    return (recipe._replace(settings=recipe.settings._replace(raising=raising, lifting=lifting)),)
+def only(kind):
+    """A recipe that changes trees in one way whenever it can."""
+    shares = tuple(float(other == kind) for other in KINDS)
+    return anneal.ALONE._replace(settings=anneal.ALONE.settings._replace(shares=shares))
 
 
-@pytest.mark.parametrize("shares", [ONLY_RAISE, ONLY_LIFT], ids=["raise", "lift"])
+def search_by(patched, kind):
+    """Let all chains change trees in one way."""
+    patched.setattr(anneal, "ALONE", only(kind))
+    patched.setattr(anneal, "RECIPES", (only(kind),))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", ["leaf", "branch"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(domain=domains(most_values=5), data=st.data(), limit=st.none() | st.integers(2, 8))
-def test_a_tree_that_was_raised_or_lifted_has_the_score_that_was_reported(method, shares, domain, data, limit):
+def test_a_tree_that_was_put_together_from_parts_has_the_score_that_was_reported(method, kind, domain, data, limit):
     rows, start = data.draw(data_in(domain, real_weights)), data.draw(trees(domain))
     posterior = LeafSparse(8, 2) if method == "leaf" else BranchSparse(2, 2)
     plain = naive.leaf_sparse if method == "leaf" else naive.branch_sparse
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(anneal, "RECIPES", rebuilding(*shares))
+        search_by(patched, kind)
         problem = Problem(MemoryEngine(table_of(domain, rows)), posterior, limit)
-        found = run(Anneal(restarts=1, iterations=60, starts=(start,)), problem)
+        found = run(Anneal(restarts=2, iterations=60, starts=(start,)), problem)
     assert found.log_posterior == pytest.approx(
         plain(found.structure, rows, 8 if method == "leaf" else 2, 2), rel=1e-8, abs=1e-6
     )
@@ -62,8 +68,8 @@ def below(tree, node):
     return tree
 
 
-@pytest.mark.parametrize("shares", [ONLY_RAISE, ONLY_LIFT], ids=["raise", "lift"])
-def test_a_split_that_does_not_belong_is_left_out(monkeypatch, shares):
+@pytest.mark.parametrize("kind", ["raise", "lift"])
+def test_a_split_that_does_not_belong_is_left_out(monkeypatch, kind):
     good, bad = halved_tree()
     rng = np.random.default_rng(0)
     leaf = rng.choice(4, 4000, p=[0.55, 0.05, 0.1, 0.3])
@@ -72,7 +78,7 @@ def test_a_split_that_does_not_belong_is_left_out(monkeypatch, shares):
     codes = np.stack([first, second, rng.integers(4, size=4000)], axis=1)
     problem = Problem(MemoryEngine(Table.of(good.domain, codes.astype(np.uint8))), LeafSparse(8, 2))
     assert problem.score(good) > problem.score(bad)
-    monkeypatch.setattr(anneal, "RECIPES", rebuilding(*shares))
+    search_by(monkeypatch, kind)
     monkeypatch.setattr(anneal, "MOST_ROUNDS", 0)
     found = run(Anneal(restarts=1, iterations=20, starts=(bad,)), problem)
     assert found.log_posterior >= problem.score(good) - 1e-6

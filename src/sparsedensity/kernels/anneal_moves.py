@@ -5,18 +5,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, TWO, bare, kernel, record
-from sparsedensity.kernels.anneal_looks import drawn_look
+from sparsedensity.kernels import NONE, TWO, bare, record
 from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, study
-from sparsedensity.kernels.anneal_transplants import GROW, transplanted
+from sparsedensity.kernels.anneal_transplants import (
+    BORROW,
+    GROW,
+    INSERT,
+    borrow,
+    child_of,
+    drawn_kind,
+    put_above,
+    rearrange,
+)
 from sparsedensity.kernels.anneal_trees import cheapest, close, copy, split, teach, weakest
 from sparsedensity.kernels.belief import NOTHING
 
 KIND = record("proposed accepted better")
 """The record of one kind of move: how many were proposed, accepted, and led to a new best tree."""
 ROOT = np.int64(0)
-WHOLE = 0.8
-"""A region of more than this share of the one it was split off is much the same as that one."""
 
 
 class Settings(NamedTuple):
@@ -49,14 +55,8 @@ class Settings(NamedTuple):
     """How often the price of a leaf is that of one more, not of one fewer."""
     taught: int
     """Up to so many leaves, every move teaches the whole tree."""
-    raising: float
-    """How often a subtree is not grown again, but one below it takes its place,"""
-    lifting: float
-    """and how often one of its splits is made first, and the others below."""
-    looking: float
-    """How often a division is chosen by a look ahead,"""
-    heavy: float
-    """in a region of at least this weight, or where the first split is drawn."""
+    shares: tuple[float, ...]
+    """How often a subtree is not grown again, but put together from parts: one for every other kind of move."""
 
 
 @bare
@@ -133,13 +133,6 @@ def regrow(s, t, node, going, settings, rng):
 
 
 @bare
-def is_other(s, region):
-    """Whether a region is not much the same as the one it was split off."""
-    own = s.regions[region]
-    return own.origin < 0 or own.weight < WHOLE * s.regions[own.origin].weight
-
-
-@bare
 def chosen_division(s, region, forced, going, settings, rng):
     """Label the values of a feature to split a region by; the feature, -1 for no split."""
     slot, values, (price, shake, trust) = study(s, region, rng), s.allowed.shape[1], going
@@ -147,11 +140,6 @@ def chosen_division(s, region, forced, going, settings, rng):
     f = drawn_feature(s, slot, shake, rng)
     if f < 0:
         return f
-    new = known == 0 and own.weight > settings.heavy and is_other(s, region)
-    if (forced or new) and rng.random() < settings.looking:
-        seen = drawn_look(s, s.ahead, region, price, forced, rng)
-        if seen >= 0:
-            return seen
     if forced and rng.random() < settings.blind:
         f = np.int64(rng.random() * s.codes.shape[1])
         if s.counts[slot, values + f] == NOTHING:
@@ -169,8 +157,8 @@ def chosen_division(s, region, forced, going, settings, rng):
     return f
 
 
-@kernel
-def rebuild(s, t, spare, best, moves, settings, rng):
+@bare
+def rebuild(s, t, spare, best, other, moves, settings, rng):
     """Remove a subtree, grow it again, prune it, and keep the result by Metropolis; first of all, keep to the limit."""
     state, limit = t.state[0], settings.limit
     if state.leaves > limit:
@@ -179,7 +167,7 @@ def rebuild(s, t, spare, best, moves, settings, rng):
     for _ in range(settings.steps):
         copy(t, spare)
         s.used[0].work += 10 * state.high + 2000
-        kind = rebuild_once(s, t, spare, settings, rng)
+        kind = rebuild_once(s, t, spare, other, settings, rng)
         moves[kind].proposed += 1
         delta = state.score - spare.state[0].score
         if delta >= 0.0 or rng.random() < math.exp(delta / settings.hot):
@@ -192,7 +180,32 @@ def rebuild(s, t, spare, best, moves, settings, rng):
 
 
 @bare
-def rebuild_once(s, t, spare, settings, rng):
+def insert(s, t, copy, node, going, settings, rng):
+    """Put a drawn split above a subtree, or in place of its first split, the largest part of which stays."""
+    source = node
+    if rng.random() < 0.5:
+        for name in range(copy.nodes[node].children):
+            child = child_of(copy, node, name)
+            if source == node or copy.nodes[child].below > copy.nodes[source].below:
+                source = child
+    close(s, t, node)
+    if t.state[0].leaves + 2 * copy.nodes[source].below >= t.nodes.shape[0] // 2 - 16:
+        return
+    f = chosen_division(s, t.nodes[node].region, True, going, settings, rng)
+    if f >= 0:
+        put_above(s, t, node, f, copy, source, rng)
+
+
+@bare
+def transplanted(s, t, spare, other, node, kind, rng):
+    """Put a subtree together from parts."""
+    if kind == BORROW:
+        return borrow(s, t, other, node, rng)
+    return rearrange(s, t, spare, node, kind, rng)
+
+
+@bare
+def rebuild_once(s, t, spare, other, settings, rng):
     """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy: which of both."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
     by = 1 if rng.random() < settings.outward or state.leaves < 2 else -1
@@ -205,10 +218,14 @@ def rebuild_once(s, t, spare, settings, rng):
         node = nodes[int(rng.random() * state.leaves)].leaf_at
     elif state.inner > 0:
         node = nodes[int(rng.random() * state.inner)].inner_at
-    kind = transplanted(s, t, spare, node, (settings.raising, settings.lifting), rng)
-    if kind == GROW:
+    kind = drawn_kind(t, node, settings.shares, rng)
+    going = (price, settings.noise * rng.random() ** 2, trust)
+    if kind == INSERT:
+        insert(s, t, spare, node, going, settings, rng)
+    elif kind == GROW or not transplanted(s, t, spare, other, node, kind, rng):
+        kind = GROW
         close(s, t, node)
-        regrow(s, t, node, (price, settings.noise * rng.random() ** 2, trust), settings, rng)
+        regrow(s, t, node, going, settings, rng)
     if state.leaves <= settings.taught:
         teach(s, t, ROOT, price, NOTHING)
     teach(s, t, node, price, 0.0)
@@ -217,7 +234,7 @@ def rebuild_once(s, t, spare, settings, rng):
     return kind
 
 
-@kernel
+@bare
 def graft(s, t, node, f, labels):
     """Split a leaf by the given labels of feature f's values."""
     if s.regions[t.nodes[node].region].slot < 0:

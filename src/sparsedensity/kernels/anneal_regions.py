@@ -3,12 +3,12 @@
 Keys have 62 random bits, so two of m regions share one with a probability below m^2 / 2^63: 5e-9 for 200,000 regions.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import TWO, bare, by_type, held, kernel, record
+from sparsedensity.kernels import TWO, bare, by_type, held, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
@@ -22,12 +22,11 @@ from sparsedensity.kernels.divisions import (
 from sparsedensity.kernels.slots import slot_of
 
 REGION = record(
-    "key slot origin begin length best known_leaves known_feature look", floats="weight term best_gain known_gain"
+    "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
 )
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
-gain of the best subtree known (0 leaves: none); where the divisions are that look best one step ahead (0: nobody
-looked)."""
+gain of the best subtree known (0 leaves: none)."""
 USED = record("regions slots rows work full")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
 somebody looked; whether there is no room left."""
@@ -53,8 +52,6 @@ class Memory(NamedTuple):
     """The slots of regions by their keys."""
     used: np.ndarray
     desk: Desk
-    ahead: Any
-    """Room to look ahead; None if the leaf model is not even."""
 
 
 class Walks(NamedTuple):
@@ -176,7 +173,7 @@ def region_of(s, parent, f, name):
             s.allowed[region, value] = 0
     new = s.regions[region]
     new.key, new.slot, new.origin = key, -1, parent
-    new.length, new.known_leaves, new.best, new.look = -1, 0, -1, 0
+    new.length, new.known_leaves, new.best = -1, 0, -1
     new.weight = s.desk.cells[name].weight
     return region
 
@@ -242,7 +239,7 @@ def list_rows(s, region, above):
         rows[to + found] = rows[behind + lost] = row
         found += inside
         lost += 1 - inside
-    s.used[0].work += 2 * upper.length
+    s.used[0].work += (4 + many) * upper.length
     return found
 
 
@@ -265,7 +262,7 @@ def count_lighter(s, region, above):
     if not inside:
         for value in range(s.allowed.shape[1]):
             counts[value] = s.counts[upper.slot, value] - counts[value]
-    s.used[0].work += (end - begin) * s.codes.shape[1]
+    s.used[0].work += 2 * (end - begin) * s.codes.shape[1]
 
 
 @bare
@@ -345,7 +342,7 @@ def divide(s, region, walks, rng):
     return f
 
 
-@kernel
+@bare
 def explore(s, path, price, walks, rng):
     """Walk down drawn divisions from the root to a small region; on the way back, learn what they are worth.
 

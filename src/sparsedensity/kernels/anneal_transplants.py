@@ -1,9 +1,13 @@
-"""Subtrees that are put together from their own parts: one below takes the place of all, or a split comes first.
+"""Subtrees that are put together from parts: from their own, or from those of another tree.
 
 A split that does not belong there cuts in two what lies below: both sides then say the same with twice the leaves. No
 change of single splits mends that without a loss in between. To leave the split out (raise what is on one side of it)
-or to make one of the others first (lift it, and have the rest on both sides) does, and pruning does the rest.
+or to make one of the others first (lift it, and have the rest on both sides) does, and pruning does the rest. Likewise
+a value that is on the wrong side of a split can change sides, or a split come above others, if what lies below stays.
+And where another tree has a region much like one here, it may know a better subtree.
 """
+
+import math
 
 import numpy as np
 
@@ -11,34 +15,119 @@ from sparsedensity.kernels import NONE, bare
 from sparsedensity.kernels.anneal_regions import count
 from sparsedensity.kernels.anneal_trees import close, inner_below, split
 
-GROW, RAISE, LIFT = (np.int64(kind) for kind in range(3))
-"""The kinds of moves: a subtree is grown again, raised, or one of its splits is lifted."""
+GROW, RAISE, LIFT, CHANGE, INSERT, BORROW = (np.int64(kind) for kind in range(6))
+"""The kinds of moves: a subtree is grown again; one below it is raised; one of its splits is lifted; its first split is
+changed; another split is inserted above it, or in place of its first; or it is borrowed from another tree."""
+MOST_DRAWS, ENOUGH = 20, 0.7
+"""How many values are drawn at most until one can be moved, and how often one is enough."""
+APART = 5.0
+"""How different two regions are that share no value of a feature, if sharing one of two is ln 2."""
 
 
 @bare
-def transplanted(s, t, copy, node, shares, rng):
-    """Now and then, raise a subtree to a node above it, or lift a split to the top of one: which, or to grow it."""
-    if shares[0] + shares[1] <= 0.0 or t.nodes[node].feature < 0:
-        return GROW
-    turn, inner = rng.random(), inner_below(copy, node)
-    if turn >= shares[0] + shares[1] or inner < 2:
-        return GROW
+def drawn_kind(t, node, shares, rng):
+    """What becomes of a subtree, by the shares of all kinds but the first."""
+    turn = rng.random()
+    if t.nodes[node].feature >= 0:
+        for other in range(len(shares)):
+            turn -= shares[other]
+            if turn < 0.0:
+                return np.int64(other + 1)
+    return GROW
+
+
+@bare
+def borrow(s, t, other, node, rng):
+    """Grow a subtree as another tree does in the region that is most alike, more or less; not the whole tree."""
+    if node == 0:
+        return False
+    best, source = 1.0e300, NONE
+    for i in range(other.state[0].inner):
+        like = other.nodes[i].inner_at
+        cost = unlikeness(s, t.nodes[node].region, other.nodes[like].region) * (0.5 + rng.random())
+        if cost < best:
+            best, source = cost, like
+    if source < 0 or t.state[0].leaves + other.nodes[source].below >= t.nodes.shape[0] // 2 - 16:
+        return False
+    close(s, t, node)
+    transplant(s, t, node, other, source, rng)
+    return True
+
+
+@bare
+def unlikeness(s, one, other):
+    """How different two regions are: by the share of values that both allow, feature by feature."""
+    total = 0.0
+    for f in range(s.codes.shape[1]):
+        both, either = 0, 0
+        for value in range(s.space.features[f].start, s.space.features[f].stop):
+            first, second = s.allowed[one, value] > 0, s.allowed[other, value] > 0
+            both += first and second
+            either += first or second
+        total += math.log(either / both) if both > 0 else APART
+    return total
+
+
+@bare
+def rearrange(s, t, copy, node, kind, rng):
+    """Raise a subtree to a node above it, lift a split to the top of one, or change its first split: if that can be."""
+    if kind == CHANGE:
+        change(s, t, node, copy, rng)
+        return True
+    inner = inner_below(copy, node)
+    if inner < 2:
+        return False
     below = copy.nodes[1 + int(rng.random() * (inner - 1))].stack
-    if turn < shares[0]:
+    if kind == RAISE:
         close(s, t, node)
         transplant(s, t, node, copy, below, rng)
-        return RAISE
+        return True
     more = (copy.nodes[below].children - 1) * copy.nodes[node].below
     if t.state[0].leaves + more >= t.nodes.shape[0] // 2 - 16:
-        return GROW
+        return False
     close(s, t, node)
     label_as(s, t, node, copy, below, rng)
-    if split(s, t, node, copy.nodes[below].feature):
+    put_above(s, t, node, copy.nodes[below].feature, copy, node, rng)
+    return True
+
+
+@bare
+def put_above(s, t, node, f, copy, source, rng):
+    """Split a leaf by the labels of feature f's values, and all parts as the copy does below some node of its own."""
+    if split(s, t, node, f):
         child = t.nodes[node].first
         while child >= 0:
-            transplant(s, t, child, copy, node, rng)
+            transplant(s, t, child, copy, source, rng)
             child = t.nodes[child].next
-    return LIFT
+
+
+@bare
+def move_values(s, region, f, groups, rng):
+    """Move one labelled value of a feature, or some, to another group; of an ordered feature to that of a neighbour."""
+    cells, feature = s.desk.cells, s.space.features[f]
+    for _ in range(MOST_DRAWS):
+        drawn, label = feature.start + int(rng.random() * (feature.stop - feature.start)), int(rng.random() * groups)
+        if feature.ordered > 0:
+            beside = drawn + (1 if rng.random() < 0.5 else -1)
+            label = cells[min(max(beside, feature.start), feature.stop - 1)].label
+        if s.allowed[region, drawn] > 0 and cells[drawn].label != label:
+            cells[drawn].label = label
+            if rng.random() < ENOUGH:
+                return
+
+
+@bare
+def change(s, t, node, copy, rng):
+    """Split a node as the copy does, but for values that change sides; the parts as the copy's are."""
+    f = copy.nodes[node].feature
+    close(s, t, node)
+    label_as(s, t, node, copy, node, rng)
+    move_values(s, t.nodes[node].region, f, copy.nodes[node].children, rng)
+    if split(s, t, node, f):
+        for name in range(t.nodes[node].children):
+            label = label_of(t, node, name, copy, node)
+            if label >= 0:
+                transplant(s, t, child_of(t, node, name), copy, child_of(copy, node, label), rng)
 
 
 @bare
@@ -91,11 +180,15 @@ def common_label(s, region, f):
 
 @bare
 def label_of(t, node, name, copy, like):
-    """What a split of the copy calls the group that has a name in the tree; -1 if it never meets its values."""
-    for i in range(t.labels.shape[1]):
-        if t.labels[node, i] == name and copy.labels[like, i] >= 0:
-            return np.int64(copy.labels[like, i])
-    return NONE
+    """What a split of the copy calls most values of the group that has a name in the tree; -1 if it meets none."""
+    best, most = NONE, 0
+    for label in range(copy.nodes[like].children):
+        common = 0
+        for i in range(t.labels.shape[1]):
+            common += t.labels[node, i] == name and copy.labels[like, i] == label
+        if common > most:
+            best, most = np.int64(label), common
+    return best
 
 
 @bare

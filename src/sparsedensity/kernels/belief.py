@@ -117,11 +117,13 @@ def model_of(belief: Any) -> type:
 @bare
 def log_gamma(x):
     """Stirling's series, after shifting small arguments up; relative error below 1e-13."""
-    shift = 1.0
+    shift, shifted = 1.0, 0.0
     while x < FAR_UP:
         shift *= x
         x += 1.0
-    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + stirling_tail(x) - math.log(shift)
+    if shift != 1.0:
+        shifted = math.log(shift)
+    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + stirling_tail(x) - shifted
 
 
 @bare

@@ -1,4 +1,4 @@
-"""Whether a kernel is being compiled at this moment, which can take twenty seconds."""
+"""Whether a kernel is being compiled at this moment, which can take ten seconds."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import bare, by_type, held, kernel, record
+from sparsedensity.kernels import ZERO, bare, by_type, held, kernel, record
 from sparsedensity.kernels.belief import EVEN, NOTHING, head, model_of, piece
 from sparsedensity.kernels.counted_divisions import divided_gain, grown_division
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Dividing
@@ -157,7 +157,7 @@ def best_runs(belief, space, desk, region, f, wish, rng):
     top, at = lay_runs(belief, space, desk, region, f, wish, rng)
     if top < 2:
         return NOTHING
-    best, b = NOTHING, 0
+    best, b = NOTHING, ZERO
     for k in range(min(wish.least, top), top + 1):
         gain = desk.runs[k, at].sum + head(belief, region.weight, k)
         if gain > best:

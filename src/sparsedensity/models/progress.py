@@ -25,7 +25,7 @@ def announce_compiling(kernel: Any) -> None:
     """Say once, to whoever would else wait in silence, that a search must first be compiled."""
     if not is_compiled(kernel):
         kept = "once for this machine" if cache_folder() else "kept only if NUMBA_CACHE_DIR names a folder to write to"
-        sys.stderr.write(f"compiling the search: {kept}, ten to twenty seconds\n")
+        sys.stderr.write(f"compiling the search: {kept}, about ten seconds\n")
 
 
 @dataclass

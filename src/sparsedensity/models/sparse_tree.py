@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, whole_table
 from sparsedensity.errors import ParameterError
-from sparsedensity.kernels import anneal_moves
+from sparsedensity.kernels import anneal_work
 from sparsedensity.models.near_optimal import NearTrees
 from sparsedensity.models.parameters import check_word, generator, jobs_of
 from sparsedensity.models.paths import searched_rows
@@ -75,7 +75,7 @@ class SparseTree(SearchedModel):
     iterations
         Proposals of each restart; by default as many as the size of the table calls for.
     restarts
-        How many searches run side by side, by different recipes, before the best tree is polished.
+        How many searches run side by side, before they learn from each other.
     cooling
         How the temperature falls: ``"geometric"`` or ``"linear"``.
     time_limit
@@ -99,7 +99,7 @@ class SparseTree(SearchedModel):
     search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
     depth: int | None = None
     iterations: int | None = None
-    restarts: int = 4
+    restarts: int = 8
     cooling: Literal["geometric", "linear"] = "geometric"
     time_limit: float | None = None
     warm_start_from: Any = None
@@ -224,7 +224,7 @@ class SparseTree(SearchedModel):
     def _anneal(self, problem: AnyProblem, start: Tree | None, watch: list[Watch], *, effort: float = 1.0) -> Found:
         if max(problem.domain.sizes) > MOST_VALUES or is_too_wide(problem):
             return self._grow(problem, watch)
-        announce_compiling(anneal_moves.rebuild)
+        announce_compiling(anneal_work.work)
         starts, jobs = self._starts(problem, start), jobs_of(self.n_jobs)
         seconds = None if self.time_limit is None else self.time_limit * effort
         search = Anneal(

@@ -1,8 +1,10 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, cool and hot: from a grown tree, they remove subtrees and grow them again. Then chains
-that start from the best tree, and know what all others found of any region, polish it, round after round, until a round
-brings no more. Last, the best subtree is put at every node that has few regions below it.
+Several chains look for a tree, each from the greedy one and with a memory of its own. Then they go on, round
+after round, each from its best tree; now and then it borrows a subtree from another chain's tree, where that has a
+region much like its own. What is good about one tree thus comes to all. Chains that meet at one score go on as one; the
+search ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has
+few regions below it.
 
 A table of very many rows is searched on a sample of them; the best trees are then counted on all rows, and refined by
 exact passes.
@@ -17,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsedensity.engines import MemoryEngine, Searched
-from sparsedensity.kernels import anneal_moves, is_compiled
+from sparsedensity.kernels import anneal_work, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import Best, Budget, each, run
 from sparsedensity.search.bounds import may_bind
@@ -26,6 +28,7 @@ from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
     FEW_REGIONS,
     KINDS,
+    SETTINGS,
     AnnealChain,
     Cooling,
     Recipe,
@@ -47,27 +50,30 @@ MOST_PAIRS = 5e7
 LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
-"""The share of a time limit for the greedy tree, for all before polishing, and for all before passes over all rows."""
-MOST_ROUNDS = 8
+"""The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
+ROUND_SHARE, MOST_ROUNDS = 0.6, 6
+"""What a chain may spend in each round, as a share of what it may alone; and how many rounds there are at most."""
 ENOUGH, PATIENCE = 2e-4, 2
-"""Two rounds of polishing that add less than this share of all that was gained over a single leaf are the last."""
+"""Two rounds that add less than this share of all that was gained over a single leaf are the last."""
+MET = 6
+"""Chains whose log posteriors are the same to so many digits behind the point have met."""
 BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPES = (Recipe.of(0.1, 0.5, 0.25), Recipe.of(0.3, 1.0, 1.0))
-"""Restarts take turns: cool, and hot."""
-POLISH = (Recipe.of(0.1, 1.0, 0.35), RECIPES[1])
-"""The better chain polishes cool, the other hot."""
+RECIPES = (Recipe(hot=0.1, settings=SETTINGS), Recipe(hot=0.3, settings=SETTINGS))
+"""In the rounds chains take turns: cool, and hot."""
+ALONE = Recipe(hot=0.3, settings=SETTINGS._replace(shares=(*SETTINGS.shares[:-1], 0.0)))
+"""Before that nobody borrows."""
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
 
 @dataclass(frozen=True)
 class Anneal:
-    """Simulated annealing in several restarts, then rounds that polish the best tree."""
+    """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
-    restarts: int = 4
+    restarts: int = 8
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -88,10 +94,9 @@ class Anneal:
         generators = rng.spawn(self.restarts + 2)[::-1]
         state = Annealing(on_grid(table), sampled, budget, generators)
         state.grown = None if self.starts else grown_tree(problem, state, self.seconds)
-        starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else ())
+        starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
         for i in range(self.restarts):
-            start = starts[i // 2 % len(starts)] if starts else None
-            state.chains.append(self._chain(problem, state, RECIPES[i % len(RECIPES)], start))
+            state.chains.append(self._chain(problem, state, ALONE, starts[i % len(starts)]))
         state.update()
         state.bottom = state.log_posterior
         return state
@@ -106,7 +111,7 @@ class Anneal:
         live = [chain for chain in state.chains if not chain.done]
         share = state.share(self.seconds)
         # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
-        each(live, lambda chain: chain.block(share), self.jobs if is_compiled(anneal_moves.rebuild) else 1)
+        each(live, lambda chain: chain.block(share), self.jobs if is_compiled(anneal_work.work) else 1)
         state.update()
         if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
             self._next_stage(problem, state)
@@ -184,7 +189,7 @@ class Anneal:
     def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each if there is time."""
         steps = SHORT if self._has_time(state) else 0
-        found = self._chain(problem, state, POLISH[0], tree).walk_down(steps)
+        found = self._chain(problem, state, ALONE, tree).walk_down(steps)
         for other in state.everyone():
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
@@ -199,17 +204,16 @@ class Anneal:
         return chain
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
-        """After the restarts rounds of polishing; after them (for a sample) all rows; then the end."""
+        """After the restarts rounds in which they learn; after them (for a sample) all rows; then the end."""
         rounds = max(1, round(self.effort * MOST_ROUNDS))
+        if state.rounds == 0:
+            scores = [chain.score for chain in state.chains]
+            state.spread = max(scores) - min(scores)
         if state.rounds < rounds and state.gains() and not state.must_count(self.seconds):
-            ranked = sorted(state.everyone(), key=lambda chain: -chain.score)
-            if state.rounds == 0:
-                state.spread = ranked[0].score - ranked[-1].score
-            trees = [chain.tree(problem) for chain in ranked]
             state.before_rounds.append(state.log_posterior)
+            state.keep_only(apart(state.chains))
+            each(state.pairs(), lambda pair: pair[0].resume(*pair[1:], ROUND_SHARE), self.jobs)
             state.rounds += 1
-            state.keep_only([chain for chain in ranked if chain in state.chains][: len(POLISH)])
-            each(list(zip(state.chains, POLISH, strict=False)), lambda one: polish(*one, trees), self.jobs)
             return
         state.settled = not state.gains()
         if state.is_sample:
@@ -272,15 +276,25 @@ class Annealing:
         return (time.perf_counter() - self.begin) / max(seconds * RESTARTS_SHARE, 1e-9)
 
     def gains(self) -> bool:
-        """Whether one of the last two rounds brought enough for another."""
+        """Whether chains have not all met, and one of the last two rounds brought enough for another."""
         before, gained = self.before_rounds[-PATIENCE], self.log_posterior - self.bottom
-        return self.log_posterior - before > ENOUGH * gained
+        met = len(apart(self.chains)) == 1 < len(self.everyone())
+        return not met and self.log_posterior - before > ENOUGH * gained
 
     def must_count(self, seconds: float | None) -> bool:
         """Whether a sample has been searched for so long that the time left is needed to count all rows."""
         if seconds is None or not self.is_sample:
             return False
         return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
+
+    def pairs(self) -> list[tuple[AnnealChain, Recipe, Tree]]:
+        """For each chain how it goes on, and the tree of another one, further away in every round, to borrow from."""
+        trees = [chain.found.tree(chain.problem) for chain in self.chains]
+        by = 1 + self.rounds % max(1, len(trees) - 1)
+        return [
+            (chain, RECIPES[(i + self.rounds) % len(RECIPES)], trees[(i + by) % len(trees)])
+            for i, chain in enumerate(self.chains)
+        ]
 
     def leader(self) -> AnnealChain:
         """The chain with the best tree, the first of equals."""
@@ -312,11 +326,12 @@ class Annealing:
             self.log_posterior, self.leaves = best.score, best.leaves
 
 
-def polish(chain: AnnealChain, recipe: Recipe, trees: list[Tree]) -> None:
-    """Let a chain go on from the first of some trees, with what it learns from the others."""
-    for tree in trees[1:]:
-        chain.learn(tree)
-    chain.resume(recipe, trees[0])
+def apart(chains: list[AnnealChain]) -> list[AnnealChain]:
+    """The first chain at each score, in their order."""
+    first: dict[float, AnnealChain] = {}
+    for chain in chains:
+        first.setdefault(round(chain.score, MET), chain)
+    return list(first.values())
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
@@ -325,8 +340,8 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if region_count(problem) <= FEW_REGIONS:
         return min(max(3e5 * region_count(problem), 8e7), 4e8)
     few = min(1.0, rows / 2000)
-    most = min(8e8, WORK_PER_ROW * rows)
-    return float(max(5e7, min(most, few * 4e5 * values**1.5 + 200.0 * rows * len(problem.domain))))
+    most = min(6.4e8, WORK_PER_ROW * rows)
+    return float(max(5e7, min(most, few * 3.2e5 * values**1.5 + 160.0 * rows * len(problem.domain))))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:

@@ -13,6 +13,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import anneal_moves as moves
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
+from sparsedensity.kernels import anneal_work
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import tie_of
 from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
@@ -32,6 +33,8 @@ DEEPEST = 16
 """and how many divisions each goes down at most."""
 MANY_COLUMNS = 1000
 """With more columns a single rebuilding takes long enough to look at the budget after each."""
+STEPS = 40
+"""Moves between two looks at the temperature."""
 PATIENCE = 0.25
 SHORT_SHARE = 0.25
 """The share of a budget for the short searches at every size together."""
@@ -39,19 +42,17 @@ BLOCK = 3e7
 """Work between two looks at the clock: some tens of milliseconds."""
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
-KINDS = ("grow", "raise", "lift")
+KINDS = ("grow", "raise", "lift", "change", "insert", "borrow")
 COOLEST, COLD = 0.002, 1e-9
 """The last temperature, as a share of the price of a leaf; and one, in nats, at which nothing worse is kept."""
-HEAVY = 2.0
-"""A region of twice the weight that a leaf has on average is worth a look ahead."""
 WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
 SETTINGS = moves.Settings(
     steps=1,
     most_work=100_000_000,
     hot=1.0,
     limit=1,
-    noise=0.0,
-    wild=0.0,
+    noise=0.5,
+    wild=0.25,
     slack=0.7,
     trust=0.9,
     trusting=0.5,
@@ -60,11 +61,10 @@ SETTINGS = moves.Settings(
     at_leaf=0.25,
     outward=0.7,
     taught=300,
-    raising=0.2,
-    lifting=0.2,
-    looking=0.8,
-    heavy=0.0,
+    shares=(0.2, 0.2, 0.15, 0.15, 0.06),
 )
+JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
+NO_LABELS = np.zeros(0, np.int64)
 
 
 class Recipe(NamedTuple):
@@ -73,11 +73,6 @@ class Recipe(NamedTuple):
     hot: float
     """The first temperature, as a share of the price of a leaf."""
     settings: moves.Settings
-
-    @classmethod
-    def of(cls, hot: float, noise: float, wild: float) -> Recipe:
-        """A recipe that shakes gains and divisions so much."""
-        return cls(hot, SETTINGS._replace(noise=noise, wild=wild))
 
 
 class Stored(NamedTuple):
@@ -130,16 +125,15 @@ class AnnealChain:
         self.table, self.recipe, self.rng, self.cooling = table, recipe, rng, cooling
         self.limit = limit_of(problem)
         self.walks = EXPLORED if region_count(problem) <= FEW_REGIONS else 0
-        self.n = float(table.weights.sum())
         self.moves = np.zeros(len(KINDS), moves.KIND)
         self.kept: dict[int, Stored] = {}
-        self.budget, self.spent, self.spent_at_best = 0.0, 0.0, 0.0
+        self.budget, self.share, self.spent, self.spent_at_best = 0.0, 1.0, 0.0, 0.0
         self.moved = 0
         self.proposals: int | None = None
         self.start: Tree | None = None
         self.started = self.done = self.wants_more = False
         self.memory: regions.Memory
-        self.trees: tuple[trees.Growing, trees.Growing, trees.Growing]
+        self.trees: tuple[trees.Growing, trees.Growing, trees.Growing, trees.Growing]
         self.one_leaf = self.score = self.problem.score(Tree.leaf(table.domain))
         self.leaves = 1
         self.found = Stored(self.score, np.array([[-1, -1, -1]]), np.zeros((1, 1), np.int16))
@@ -160,18 +154,14 @@ class AnnealChain:
         """The best tree."""
         return self.found.tree(problem)
 
-    def resume(self, recipe: Recipe, start: Tree) -> None:
-        """Go on from another tree by another recipe, with all that was learned."""
-        self.recipe, self.spent, self.spent_at_best, self.done = recipe, 0.0, 0.0, False
+    def resume(self, recipe: Recipe, other: Tree, share: float) -> None:
+        """Go on from the best tree for a share of the budget, and borrow from another one."""
+        self.recipe, self.share, self.spent, self.spent_at_best, self.done = recipe, share, 0.0, 0.0, False
         self.moved = self.proposed
-        plant(self.trees[0], self.one_leaf)
-        self._replay(self.trees[0], start.splits())
-
-    def learn(self, tree: Tree) -> None:
-        """Remember what another tree knows of its regions: the better subtree of two serves all."""
-        plant(self.trees[0], self.one_leaf)
-        self._replay(self.trees[0], tree.splits())
-        self._rebuild(1, COLD, self.recipe.settings)
+        tree, _, best, borrowed = self.trees
+        copy_tree(best, tree)
+        plant(borrowed, self.one_leaf)
+        self._replay(borrowed, other.splits())
 
     def retire(self) -> None:
         """Keep what was found only."""
@@ -182,31 +172,31 @@ class AnnealChain:
         """Memory, and the first tree: given, or grown."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
-        one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
-        self.trees = one, two, three
+        one, two, three, four = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(4))
+        self.trees = one, two, three, four
         self.memory = make_memory(self.problem, self.table, nodes)
         self.path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
-        tree, _, best = self.trees
+        tree, _, best, _ = self.trees
         if self.start is not None:
             self._replay(tree, self.start.splits())
             self._rebuild(0, 1.0, self.recipe.settings)
         else:
-            self._rebuild(1, COLD, self.recipe.settings._replace(noise=0.0, wild=0.0, trust=0.0))
+            self._rebuild(1, COLD, self.recipe.settings._replace(trust=0.0))
         if score_of(tree) > score_of(best):
             copy_tree(tree, best)
 
     def _progress(self) -> float:
-        """How much of the budget is used: of proposals, or of work."""
+        """How much of its share of the budget is used: of proposals, or of work."""
         if self.proposals is not None:
-            proposed = self.proposed - self.moved
-            return max(proposed / self.proposals, self.spent / (WORK_PER_PROPOSAL * self.proposals))
+            proposals = self.share * self.proposals
+            return max((self.proposed - self.moved) / proposals, self.spent / (WORK_PER_PROPOSAL * proposals))
         if self.walks and self.spent > self.budget * PATIENCE + 4 * self.spent_at_best:
             return 1.0
-        return self.spent / self.budget
+        return self.spent / (self.share * self.budget)
 
     def _move(self, x: float) -> None:
         """Some moves at the temperature that belongs to the share x of the budget."""
-        steps = 10 if len(self.problem.domain) <= MANY_COLUMNS else 1
+        steps = STEPS if len(self.problem.domain) <= MANY_COLUMNS else 1
         self._explore(steps * self.walks)
         self._rebuild(steps, self._cooled(x), self.recipe.settings)
 
@@ -223,18 +213,20 @@ class AnnealChain:
         return int(self.moves["proposed"].sum())
 
     def _rebuild(self, steps: int, hot: float, settings: moves.Settings) -> None:
-        moves.rebuild(self.memory, *self.trees, self.moves, self._settings(settings, steps, hot), self.rng)
+        self._work(self.trees[0], JOB._replace(settings=self._settings(settings, steps, hot)))
         self._account()
 
     def _explore(self, trials: int) -> None:
         """Explore regions at the price of a leaf of the current tree."""
         if trials:
             price = self._price(leaves_of(self.trees[0]))
-            regions.explore(self.memory, self.path, price, WALKS._replace(trials=trials), self.rng)
+            self._work(self.trees[0], JOB._replace(price=price, walks=WALKS._replace(trials=trials)))
+
+    def _work(self, tree: trees.Growing, job: anneal_work.Job, labels: NDArray[np.int64] = NO_LABELS) -> None:
+        anneal_work.work(self.memory, tree, *self.trees[1:], self.moves, job, self.path, labels, self.rng)
 
     def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
-        heavy = HEAVY * self.n / self.limit
-        return settings._replace(steps=steps, hot=float(hot), limit=self.limit, heavy=heavy)
+        return settings._replace(steps=steps, hot=float(hot), limit=self.limit)
 
     def _price(self, leaves: int) -> float:
         """What one more leaf must gain."""
@@ -265,7 +257,7 @@ class AnnealChain:
             for name, (codes, _) in enumerate(branches):
                 labels[list(codes)] = name
             node = nodes[number]
-            moves.graft(self.memory, tree, np.int64(node), np.int64(feature), labels)
+            self._work(tree, JOB._replace(node=node, feature=int(feature)), labels)
             names = tree.labels[node]
             children = [int(tree.nodes["first"][node])]
             while (after := int(tree.nodes["next"][children[-1]])) >= 0:
@@ -275,7 +267,7 @@ class AnnealChain:
 
     def _keep(self) -> None:
         """Note the best tree, and the current one if it is the best of its size."""
-        tree, _, best = self.trees
+        tree, _, best, _ = self.trees
         for grown in (best, tree):
             leaves, score = leaves_of(grown), score_of(grown)
             if leaves <= min(ARCHIVED, self.limit) and (leaves not in self.kept or score > self.kept[leaves].score):
@@ -288,7 +280,7 @@ class AnnealChain:
     def walk_down(self, steps: int) -> dict[int, Stored]:
         """A short search at every size, from that of the first tree down to a single leaf."""
         self._begin()
-        tree, _, best = self.trees
+        tree, _, best, _ = self.trees
         found: dict[int, Stored] = {}
         for size in range(min(leaves_of(best), ARCHIVED), 0, -1):
             self.limit = size

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sparsedensity.engines import MemoryEngine
-from sparsedensity.kernels import anneal_looks as looks
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.kernels import divisions
@@ -25,11 +24,10 @@ FEW_ROWS, MOST_ROWS = 2_000, 1_000_000_000
 """Rows that every search can count, and none."""
 FEW_GROUPS, MANY_VALUES = 6, 64
 """More than twelve values are divided into six groups at most, more than 64 into two."""
-MOST_LOOKS, LOOKS_KEPT, WIDE_LOOK = 20_000, 12, 40_000
-"""How many regions are looked at, at most, and how many divisions of each are kept; with more columns times values a
-look would take too long."""
-MOST_BYTES = 24_000_000
+MOST_BYTES = 16_000_000
 """For counts, and again for regions: only what is used is touched."""
+MOST_LISTED = 6_000_000
+"""How many rows lists of them have room for, in 24 megabytes."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
 """At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
 
@@ -96,7 +94,7 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
     values, columns = int(table.domain.starts[-1]), len(table.domain)
     slots = max(min(int(MOST_BYTES / (8 * (values + columns))), 65_000), 64)
     held = max(min(int(MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
-    lists = max(4 * len(table), min(4_000_000, 64 * len(table) + 1000))
+    lists = max(4 * len(table), min(MOST_LISTED, 1000 * len(table)))
     even = is_even(problem.posterior.leaf)
     memory = regions.Memory(
         codes=table.codes,
@@ -111,23 +109,9 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
         table=np.zeros(1 << math.ceil(math.log2(2 * held + 2)), np.int32),
         used=np.zeros(1, regions.USED),
         desk=make_desk(values, max(table.domain.sizes), even),
-        ahead=make_ahead(columns, values, max(table.domain.sizes)) if even else None,
     )
     open_root(memory, table, problem.posterior.leaf)
     return memory
-
-
-def make_ahead(columns: int, values: int, widest: int) -> looks.Ahead:
-    """Room to look ahead; none for regions of very wide tables."""
-    regions = MOST_LOOKS if columns * values <= WIDE_LOOK else 1
-    return looks.Ahead(
-        pairs=np.zeros((min(widest, looks.MANY_VALUES), values)),
-        counts=np.zeros((2, values)),
-        allowed=np.zeros((2, values), np.uint8),
-        order=np.zeros(widest, np.int64),
-        looks=np.zeros((regions, LOOKS_KEPT), looks.LOOK),
-        used=np.ones(1, np.int64),
-    )
 
 
 def open_root(memory: regions.Memory, table: Table, leaf: Any) -> None:
