@@ -34,9 +34,10 @@ WORDS_OF_ONE, WORDS_OF_CROSSED = 1e9, 3.5e8
 """How many words of rows are read to anneal one list, and one that was crossed."""
 PART = 0.5
 """The part of a list that annealing starts from."""
+TINY = 100
+"""Up to so many antecedents, a walk takes no time."""
 WALKS, PROPOSALS, PROPOSALS_OF_A_LOOK = 40, 5_000, 20
-"""Where there are no more antecedents than those few, walks take no time: how many there are, of how many proposals,
-and how many of these there are for each rule that is drawn anew."""
+"""How many walks there are then, of how many proposals, and how many of these for each rule that is drawn anew."""
 COOLING = 3.0, 0.1
 """The temperatures of such a walk."""
 SAME = 1e-6
@@ -73,7 +74,7 @@ class Breeding:
         self.size = count
         self._begin(start)
         self._admit()
-        yield from self._from_nothing() if self.chain.antecedents <= FEW else self._from_parts(start)
+        yield from self._from_nothing() if self.chain.antecedents <= TINY else self._from_parts(start)
 
     def _from_nothing(self) -> Work:
         """Let the chain walk from the empty list while it cools, again and again."""
