@@ -34,9 +34,6 @@ HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
 LEAST_ROUNDS = 20
 """The ladders agree after so many rounds of all temperatures at the earliest."""
-HOPELESS = 1.5
-"""Chains whose Gelman-Rubin statistic is above this after half of the proposals will not agree, unless their best lists
-do."""
 BRED, CROSSED = 4, 8
 """How many lists each ladder breeds, and the most that are crossed in the end."""
 MOST_WORDS = 8e9
@@ -143,7 +140,7 @@ class AnnealLists:
         if noted := [trace for trace in traces if trace is not None]:
             state.traces.append(np.array(noted))
             state.r_hat = split_gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
-        if self._agree(state) or self._never_agree(state) or left <= COUNTED:
+        if self._agree(state) or left <= COUNTED:
             state.improving = self._improving(state)
         else:
             state.done += COUNTED
@@ -151,13 +148,6 @@ class AnnealLists:
     def _agree(self, state: Ladders) -> bool:
         """Whether the chains that sample the posterior agree."""
         return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
-
-    def _never_agree(self, state: Ladders) -> bool:
-        """Whether these chains are too far apart to agree, however long they walk: the best lists differ, too."""
-        if state.done < self.iterations / 2 or state.r_hat is None or state.r_hat <= HOPELESS:
-            return False
-        tops = [own.log_posterior for own in state.best_of_each]
-        return max(tops) - min(tops) > SAME
 
     def _improving(self, state: Ladders) -> Iterator[None]:
         """Breed from the best list of each ladder, then cross all, and improve the best; then lists of fewer rules."""
