@@ -23,7 +23,7 @@ from sparsedensity.ingest import Reading, open_source, read_table
 from sparsedensity.posterior import SparseRules
 from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Found
-from sparsedensity.search.lists import anneal, chain
+from sparsedensity.search.lists import anneal, breeding, chain
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.table import Table
 
@@ -41,7 +41,8 @@ LEFT_OUT: dict[str, dict[str, float]] = {
     "nothing": {},
     "temperatures, hot starts": {"HOTTEST": 0.0},
     "rules drawn anew": {"ANTECEDENTS_PER_PROPOSAL": 1e-9},
-    "taking apart": {"KICKS": 0},
+    "crossing": {"MOST_WORDS": 0.0},
+    "looks at few antecedents": {"FEW": 10**9},
 }
 """What each part of the search buys is seen by leaving it out: its constants are set to these."""
 PARTS_TABLES = ("compas", "chess_krkp", "mushroom", "telco_churn")
@@ -100,7 +101,7 @@ def without(name_and_part: tuple[str, str]) -> str:
     name, part = name_and_part
     warnings.simplefilter("ignore", SearchWarning)
     for constant, value in LEFT_OUT[part].items():
-        owner = next(module for module in (anneal, chain) if hasattr(module, constant))
+        owner = next(module for module in (anneal, breeding, chain) if hasattr(module, constant))
         setattr(owner, constant, value)
     return f"  {name:26} without {part:24} {spread_of([walked(name, MAX_RULES, seed) for seed in range(SEEDS)])}"
 

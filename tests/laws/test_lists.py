@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sparsedensity.problem import Problem
 from sparsedensity.search import AnnealLists, Budget, run
 from sparsedensity.search.lists.anneal import gelman_rubin, one_more_rule_pays, split_gelman_rubin
 from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.breeding import Breeding
 from sparsedensity.search.lists.chain import ListChain
 from sparsedensity.search.lists.chain_arrays import scratch_of, task_of
 from sparsedensity.search.lists.ladder import Ladder
@@ -243,6 +245,23 @@ def test_the_coldest_chain_of_a_ladder_visits_lists_as_often_as_the_posterior_sa
 
     visit()
     assert_visits_follow_the_posterior(chain, antecedents, posterior, FEW_ROWS, 20_000, visit)
+
+
+@settings(max_examples=30)
+@given(domains(), st.data(), positive, kinds_of_conditions, st.sampled_from([0, 100]), st.integers(0, 10**6))
+def test_what_is_bred_scores_like_the_formula_and_crossing_loses_nothing(domain, data, a, kind, tiny, seed):
+    rows = data.draw(data_in(domain))
+    chain, antecedents, posterior = chain_on(domain, rows, a=a, kind=kind, limit=4, seed=seed)
+    breeding = Breeding(chain, 1e-4)
+    with mock.patch("sparsedensity.search.lists.breeding.TINY", tiny):
+        list(breeding.begin([], 3))
+        first = breeding.best.log_posterior
+        list(breeding.cross(1e6, 2))
+    assert breeding.best.log_posterior >= first
+    for log_posterior, numbers in breeding.members:
+        rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in numbers])
+        weights = MemoryEngine(table_of(domain, rows)).leaf_weights(rules)
+        assert log_posterior == pytest.approx(posterior.log_posterior(rules, weights), rel=1e-9, abs=1e-6)
 
 
 @settings(max_examples=40)

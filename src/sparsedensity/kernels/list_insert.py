@@ -32,6 +32,8 @@ class Wanted(NamedTuple):
     """0 for the best insertion; else one, or none, is drawn from the posterior with the evidence tempered."""
     log_way_back: float
     """The log of how likely the way back is from an insertion, over that from none."""
+    few: bool
+    """Whether only antecedents that begin with one of the few pairs of conditions of the scratch are looked at."""
 
 
 class LookScratch(NamedTuple):
@@ -54,6 +56,11 @@ class LookScratch(NamedTuple):
     chosen: np.void
     removed: np.ndarray
     """(depths) the conditions of a rule that is taken out."""
+    worth: np.ndarray
+    """(conditions, conditions) the highest value seen of the antecedents that begin with a pair of conditions, if these
+    are noted; a pair of the same is the condition alone."""
+    few: np.ndarray
+    """(conditions, conditions) the pairs to look at if not all are; with each pair, its first condition alone."""
 
 
 @bare
@@ -143,6 +150,21 @@ def keep_insertion(state, draft, scratch, size, place, gain):
 
 
 @bare
+def note_worth(scratch, size, value):
+    """Note the value of the antecedent of the path for the pair of conditions that it begins with."""
+    first, second = scratch.path[0], scratch.path[min(size - 1, 1)]
+    if second < scratch.worth.shape[0] and value > scratch.worth[first, second]:
+        scratch.worth[first, second] = value
+
+
+@bare
+def is_passed_over(scratch, wanted, depth):
+    """Whether the path has come to a pair of conditions that is not one of the few to look at."""
+    first, second = scratch.path[0], scratch.path[min(depth, 1)]
+    return wanted.few and depth < 2 and second < scratch.few.shape[0] and not scratch.few[first, second]
+
+
+@bare
 def consider_places(task, memory, scratch, wanted, size, price, rng):
     """Weigh the antecedent of the path, of so many conditions, at every place; whether it takes anything at all."""
     state, n, terms = memory.state, memory.state.now.n, task.terms
@@ -165,6 +187,7 @@ def consider_places(task, memory, scratch, wanted, size, price, rng):
             value = price + wanted.log_way_back + evidence / wanted.temperature
         else:
             value = price + evidence
+        note_worth(scratch, size, value)
         if is_chosen(scratch.chosen, wanted, value, rng):
             keep_insertion(state, memory.draft, scratch, size, j, price + evidence)
     return volume > 0
@@ -197,6 +220,8 @@ def find_insertion(task, memory, scratch, wanted, rng):
         path[depth] += 1
         if path[depth] >= runs.shape[0]:
             depth -= 1
+            continue
+        if is_passed_over(scratch, wanted, depth):
             continue
         narrow(task, state, scratch, wanted.first, depth)
         size = depth + 1

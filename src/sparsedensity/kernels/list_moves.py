@@ -24,6 +24,8 @@ class ListWalk(NamedTuple):
     """The most conditions of a rule that is drawn anew."""
     every: int
     """After one of so many proposals, a rule is drawn anew; never if this is 0."""
+    apart: int
+    """If above 0, up to so many rules at a time are taken out and others drawn; that samples nothing but finds more."""
 
 
 @bare
@@ -228,7 +230,7 @@ def redraw(task, memory, scratch, order, temperature, rng):
         left = log_prior(terms, state.size[:n], draft.unused)
         error = log_prior_before - left - insertion_prior(terms, n, draft.unused, size)
     log_way_back = (math.log(2.0) if n + 1 == order.limit else 0.0) - math.log(n + 1.0)
-    wanted = Wanted(order.deepest, ZERO, np.bool_(False), temperature, log_way_back)
+    wanted = Wanted(order.deepest, ZERO, np.bool_(False), temperature, log_way_back, np.bool_(False))
     target = find_insertion(task, memory, scratch, wanted, rng)
     if target >= 0:
         expected = state.now.log_prior + insertion_prior(terms, n, draft.unused, draft.size[target])
@@ -238,6 +240,26 @@ def redraw(task, memory, scratch, order, temperature, rng):
         taken = adopt(task, state, memory.pool, draft, memory.archive, target, n + 1)
     if place >= 0 and not taken:
         put_back(task, memory, scratch.removed[:size], place)
+
+
+@bare
+def regrow(task, memory, scratch, order, temperature, rng):
+    """Take out some rules, neighbours or any; draw others from the few, while one is drawn and there is room."""
+    state, draft, n = memory.state, memory.draft, memory.state.now.n
+    copy_rules(state.rule, state.size, draft.rule, draft.size, n)
+    begin, place, near = n, draw_below(rng, n + 1), rng.random() < 0.5
+    for _ in range(min(n, 1 + draw_below(rng, order.apart))):
+        place = min(place, n - 1) if near else draw_below(rng, n)
+        n -= 1
+        shift_rule(draft, place, n)
+        begin = min(begin, place)
+    drawn = adopt(task, state, memory.pool, draft, memory.archive, begin, n)
+    wanted = Wanted(order.deepest, ZERO, np.bool_(False), temperature, 0.0, np.bool_(True))
+    while drawn and state.now.n < order.limit:
+        target = find_insertion(task, memory, scratch, wanted, rng)
+        drawn = target >= 0
+        if drawn:
+            drawn = adopt(task, state, memory.pool, draft, memory.archive, target, state.now.n + 1)
 
 
 @bare
@@ -258,7 +280,10 @@ def wander(task, memory, scratch, order, trace, rng):
     now, proposals = memory.state.now, order.proposals
     for t in range(proposals):
         temperature = order.hot * (order.cold / order.hot) ** (t / proposals)
-        step(task, memory, order, temperature, rng)
+        if order.apart > 0:
+            regrow(task, memory, scratch, order, temperature, rng)
+        else:
+            step(task, memory, order, temperature, rng)
         if order.every > 0 and rng.random() * order.every < 1:
             redraw(task, memory, scratch, order, temperature, rng)
         note = (t + 1) * trace.shape[0] // proposals
@@ -269,7 +294,7 @@ def wander(task, memory, scratch, order, trace, rng):
 @bare
 def insert_best(task, memory, scratch, wanted, rng):
     """Insert the antecedent that gains most, at its best place; False if none pays, or none finds room."""
-    best = Wanted(wanted.deepest, wanted.first, wanted.sparse, 0.0, 0.0)  # built here, so that one look is compiled
+    best = Wanted(wanted.deepest, wanted.first, wanted.sparse, 0.0, 0.0, wanted.few)  # here: one look is compiled
     place = find_insertion(task, memory, scratch, best, rng)
     if scratch.chosen.gain <= task.recipe.least_gain:
         return False

@@ -71,7 +71,10 @@ def _restarts(search: Any) -> str:
 def _modes(modes: Sequence[Any]) -> str:
     """Where chains ended that do not agree, and what is different there."""
     best, *others = modes
-    text = f"The chains ended at {len(modes)} lists, so the posterior has several modes."
+    ended = sum(mode.restarts > 0 for mode in modes)
+    text = f"The chains ended at {words.counted(ended, 'list', 'lists')}, so the posterior has several modes."
+    if best.restarts == 0:
+        text += " The best was found by crossing what they found."
     for mode in others:
         below = words.nats(float(f"{best.log_posterior - mode.log_posterior:.3g}"))
         different = [rule for rule in mode.structure.rules if rule not in best.structure.rules]

@@ -40,7 +40,7 @@ class Mode(NamedTuple):
     structure: Structure
     log_posterior: float
     restarts: int
-    """How many restarts ended there."""
+    """How many restarts ended there by themselves; 0 if what they found was put together."""
 
 
 @dataclass(frozen=True)

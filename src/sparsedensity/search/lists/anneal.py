@@ -1,10 +1,10 @@
-"""Search for rule lists: parallel tempering by several ladders of chains, then improvement of the best lists.
+"""Search for rule lists: parallel tempering by several ladders of chains, then breeding from what they found.
 
 The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
 best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
-which starts from lists of its own, says whether they agree. At the end the best list of each ladder is improved, and
-the best ones of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the best
-lists are counted on all rows.
+which starts from lists of its own, says whether they agree. Only then each ladder breeds from its best list, the lists
+of all ladders are crossed, and the best of them is improved, and the best ones of fewer rules. If not all rows can be
+brought home, the antecedents know a sample of them, and the best lists are counted on all rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
 from sparsedensity.search.base import Best, Mode, each
 from sparsedensity.search.lists.antecedents import Antecedents
+from sparsedensity.search.lists.breeding import Breeding
 from sparsedensity.search.lists.chain import ListChain, Work
 from sparsedensity.search.lists.chain_arrays import scratch_of, task_of
 from sparsedensity.search.lists.ladder import COUNTED, Ladder, Ladders, best_list, best_rules, scores_of
@@ -33,8 +34,16 @@ HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
 LEAST_ROUNDS = 20
 """The ladders agree after so many rounds of all temperatures at the earliest."""
-MOST_WORDS, MOST_WORDS_OF_SHORTER = 3e9, 1e9
-"""How many words of rows a ladder may read to improve its best list, and to improve shorter ones."""
+BRED, CROSSED = 4, 8
+"""How many lists each ladder breeds, and the most that are crossed in the end."""
+MOST_WORDS = 8e9
+"""How many words of rows may be read to cross lists, if as many proposals are made as there are by default."""
+MOST_WORDS_OF_BEST, MOST_WORDS_OF_SHORTER = 2e9, 1.2e9
+"""How many words of rows may be read to improve the best list, and by each ladder to improve shorter ones."""
+PATIENCE = 12
+"""How many crossings in a row may find no new best list."""
+USUAL = 400_000
+"""How many proposals those are."""
 MOST_LENGTHS = 20
 """Up to this length, the best lists of every length are looked for."""
 CANDIDATES = 4
@@ -54,7 +63,7 @@ class AnnealLists:
     """Markov chains over rule lists."""
 
     antecedents: Antecedents
-    iterations: int = 400_000
+    iterations: int = USUAL
     """Proposals of each ladder; a look at all antecedents counts as many as would take the same time."""
     chains: int = 2
     """The number of ladders."""
@@ -73,14 +82,17 @@ class AnnealLists:
         chains = [partial(ListChain, task, scratch, limit, deepest(self.antecedents)) for scratch in scratches]
         hottest = HOTTEST * gain_of_first_rule(chains[0](rng)) if limit > 0 else 0.0
         ladders = [Ladder(chain, hottest, own) for chain, own in zip(chains, rng.spawn(self.chains), strict=True)]
+        state = Ladders(ladders, finished=limit == 0)
         if limit > 0:
             if self.warm is not None:
                 ladders[0].cold.set(self.antecedents.numbers(self.warm.rules)[:limit])
             ladders[0].cold.grow()
-        return Ladders(ladders, finished=limit == 0)
+            effort = self.iterations / USUAL
+            state.bred = [Breeding(c(own), effort) for c, own in zip(chains, rng.spawn(self.chains), strict=True)]
+        return state
 
     def step(self, problem: Problem[ListPosterior], state: Ladders, rng: np.random.Generator) -> Ladders:
-        """Let one chain of every ladder walk; once that is over, improve the best lists for a moment."""
+        """Let one chain of every ladder walk; once that is over, breed and improve lists for a moment."""
         if state.improving is None:
             self._sample(state)
         elif next(state.improving, DONE) is DONE:
@@ -97,7 +109,7 @@ class AnnealLists:
         few = ranked[: 1 if self.antecedents.sampled is None else CANDIDATES]
         best = archive[few[0]] if len(few) == 1 else max((archive[n] for n in few), key=problem.score)
         rules = tidied(problem, self.antecedents, best)
-        tops = [float(scores_of(ladder.rungs).max()) for ladder in state.ladders]
+        tops = [own.log_posterior for own in state.best_of_each]
         return Best(
             rules,
             archive=archive,
@@ -105,17 +117,17 @@ class AnnealLists:
             r_hat=state.r_hat,
             restarts=self.chains,
             spread=max(tops) - min(tops) if len(tops) > 1 else None,
-            modes=() if self._agree(state) else self._modes(problem, state),
+            modes=() if self._agree(state) else self._modes(problem, state, rules),
             sampled=self.antecedents.sampled,
         )
 
-    def _modes(self, problem: Problem[ListPosterior], state: Ladders) -> tuple[Mode, ...]:
-        """The best list of each ladder; those that score the same are one."""
-        lists = [self._list(problem, best_list(ladder.rungs)) for ladder in state.ladders]
+    def _modes(self, problem: Problem[ListPosterior], state: Ladders, best: RuleList) -> tuple[Mode, ...]:
+        """The best list of all, and that of each ladder by itself; those that score the same are one."""
+        lists = [self._list(problem, own.rules) for own in state.best_of_each]
         told = [tidied(problem, self.antecedents, rules) for rules in lists]
-        modes: list[Mode] = []
+        modes = [Mode(best, problem.score(best), 0)]
         for score, rules in sorted(((problem.score(rules), rules) for rules in told), key=lambda scored: -scored[0]):
-            if modes and modes[-1].log_posterior - score <= SAME:
+            if modes[-1].log_posterior - score <= SAME:
                 modes[-1] = modes[-1]._replace(restarts=modes[-1].restarts + 1)
             else:
                 modes.append(Mode(rules, score, 1))
@@ -138,11 +150,21 @@ class AnnealLists:
         return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
 
     def _improving(self, state: Ladders) -> Iterator[None]:
-        """Improve the best list of each ladder, then the best lists of fewer rules, which the ladders share."""
-        for ladder in state.ladders:
-            ladder.cold.set(best_list(ladder.rungs))
+        """Breed from the best list of each ladder, then cross all, and improve the best; then lists of fewer rules."""
         cold = [ladder.cold for ladder in state.ladders]
-        yield from self._work([chain.polish(MOST_WORDS) for chain in cold])
+        for chain, breeding, own in zip(cold, state.bred, state.best_of_each, strict=True):
+            chain.set(own.rules)
+            breeding.into = chain
+        yield from self._work([breeding.begin(breeding.into.rules, BRED) for breeding in state.bred])
+        state.own = state.best_of_each
+        joint = state.bred[0]
+        joint.size = CROSSED
+        for breeding in state.bred:
+            for member in breeding.members:
+                joint.admit(member)
+        yield from self._work([joint.cross(MOST_WORDS, PATIENCE)])
+        cold[0].set(best_list(state.chains))
+        yield from self._work([cold[0].improve(cold[0].limit, MOST_WORDS_OF_BEST)])
         shorter = range(1, min(int(np.argmax(scores_of(state.chains))), MOST_LENGTHS + 1))
         yield from self._work([c.shorten(shorter[i :: self.chains], MOST_WORDS_OF_SHORTER) for i, c in enumerate(cold)])
 

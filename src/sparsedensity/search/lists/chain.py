@@ -16,15 +16,13 @@ FIRST_ROOM = 32
 """The rules there is room for at first; there are twice as many whenever a list comes near."""
 ANTECEDENTS_PER_PROPOSAL = 5
 """How many antecedents are looked at, at every place, in the time of a proposal."""
-WORDS_OF_A_TERM = 100
-"""The volume and the terms of a leaf take the time of so many words of rows."""
-KICKS = 20
-"""How often the best list is taken apart and put together again, while half of the words to read are left."""
+WORDS_OF_A_TERM, WORDS_OF_A_LEAF = 200, 30_000
+"""The terms of a leaf take the time of so many words of rows, and its boxes that of so many, whatever is looked at."""
 SHORT_WALK, COLDEST = 2_000, 0.05
 """How long a chain looks for a shorter list, and down to which temperature it cools."""
 NOTHING: Floats = np.empty(0)
-BEST = list_insert.Wanted(0, 0, False, 0.0, 0.0)
-NO_WALK = list_moves.ListWalk(0, 1.0, 1.0, 0, 0, 0)
+BEST = list_insert.Wanted(0, 0, False, 0.0, 0.0, False)
+NO_WALK = list_moves.ListWalk(0, 1.0, 1.0, 0, 0, 0, 0)
 
 Work = Generator[None, None, None]
 """Something that a chain does look by look, so that others may look at the clock."""
@@ -42,7 +40,7 @@ class ListChain:
         rng: np.random.Generator,
     ) -> None:
         self.task, self.limit, self.deepest, self.rng = task, limit, deepest, rng
-        self._scratch = scratch
+        self.scratch = scratch
         self._room = min(limit, FIRST_ROOM)
         self.memory = memory_of(task, pool_of(len(task.conditions.measure)), self._room)
         self.set([])
@@ -73,6 +71,11 @@ class ListChain:
         """The best log posterior seen for each number of rules."""
         return self.memory.archive.score
 
+    @property
+    def best_list(self) -> list[list[int]]:
+        """The best list seen."""
+        return self.best_rules(int(np.argmax(self.scores)))
+
     def best_rules(self, n: int) -> list[list[int]]:
         """The best list of n rules seen."""
         return _rules(self.memory.archive.rule[n], self.memory.archive.size[n], n)
@@ -96,6 +99,20 @@ class ListChain:
         self._make_room(2 * self.n)
         return self._walk(hot, cold, proposals, self._room, every)
 
+    def regrow(self, temperature: float, steps: int, apart: int) -> None:
+        """So many times, take out up to so many rules and draw others instead, from the few that the scratch names."""
+        self._make_room(2 * self.n)
+        self._walk(temperature, temperature, steps, self._room, apart=apart)
+
+    def remember(self, other: ListChain) -> None:
+        """Take over the best lists of each length that another chain has seen."""
+        self._make_room(len(other.scores) - 1)
+        mine, its = self.memory.archive, other.memory.archive
+        better = np.flatnonzero(its.score > mine.score[: len(its.score)] + self.task.recipe.least_gain)
+        longest = its.rule.shape[1]
+        mine.score[better] = its.score[better]
+        mine.rule[better, :longest], mine.size[better, :longest] = its.rule[better], its.size[better]
+
     def grow(self) -> None:
         """Divide the else by the antecedent that gains most while that pays.
 
@@ -108,20 +125,7 @@ class ListChain:
     def insert(self, first: int = 0, sparse: bool = False) -> bool:
         """Insert the antecedent that gains most, at its best place from the first on; False if none pays."""
         self._make_room(2 * self.n)
-        return self._do(list_insert.Wanted(self.deepest, first, sparse, 0.0, 0.0), -1)
-
-    def polish(self, most_words: float) -> Work:
-        """Improve the list; then take out rules at random, improve what is left, and keep what is best."""
-        left = yield from self.improve(self.limit, most_words)
-        for _ in range(KICKS):
-            if left < most_words / 2 or self.n < 2:
-                break
-            before, score = self.rules, self.log_posterior
-            stay = self.rng.random(len(before)) < self.rng.random()
-            self.set([rule for rule, kept in zip(before, stay, strict=True) if kept])
-            left = yield from self.improve(self.limit, left)
-            if self.log_posterior < score:
-                self.set(before)
+        return self._do(list_insert.Wanted(self.deepest, first, sparse, 0.0, 0.0, False), -1)
 
     def shorten(self, lengths: Sequence[int], most_words: float) -> Work:
         """Look for the best lists of at most so many rules, from the best of that length so far; then come back."""
@@ -132,10 +136,10 @@ class ListChain:
             yield from self.improve(length, most_words / len(lengths))
         self.set(before)
 
-    def improve(self, limit: int, left: float) -> Generator[None, None, float]:
+    def improve(self, limit: int, left: float) -> Work:
         """Take out each rule in turn and insert the best antecedent at the best place, while that pays.
 
-        Reads about as many words of rows as are left to read, at most; returns how many are left then.
+        Reads about as many words of rows as are left to read, at most.
         """
         place, failed = 0, 0
         while failed <= self.n and left > 0:
@@ -143,35 +147,38 @@ class ListChain:
             if self.n == limit or failed:
                 place = (place + 1) % self.n
                 self.set(before[:place] + before[place + 1 :])
-            left -= self._words_of_a_look()
+            left -= self.words_of_a_look(self.antecedents)
             self.insert()
             failed = 0 if self.log_posterior > score + self.task.recipe.least_gain else failed + 1
             if failed:
                 self.set(before)
             yield
-        return left
 
-    def _words_of_a_look(self) -> float:
-        """About how many words of rows a look at every antecedent at every place reads."""
-        antecedents = float(self.task.terms.of_size["antecedents"][: self.deepest + 1].sum())
-        return antecedents * (len(self.task.rows.everything) + WORDS_OF_A_TERM) * (self.n + 1)
+    @property
+    def antecedents(self) -> int:
+        """How many antecedents a look at all of them looks at."""
+        return int(self.task.terms.of_size["antecedents"][: self.deepest + 1].sum())
+
+    def words_of_a_look(self, antecedents: int) -> float:
+        """About how many words of rows a look at some antecedents at every place reads."""
+        words = len(self.task.rows.everything) + WORDS_OF_A_TERM
+        return (float(antecedents) * words + WORDS_OF_A_LEAF) * (self.n + 1)
 
     @property
     def proposals_of_a_look(self) -> int:
         """How many proposals take about as long as a look at every antecedent at every place."""
-        antecedents = float(self.task.terms.of_size["antecedents"][: self.deepest + 1].sum())
-        return max(1, int(antecedents / ANTECEDENTS_PER_PROPOSAL))
+        return max(1, int(self.antecedents / ANTECEDENTS_PER_PROPOSAL))
 
-    def _walk(self, hot: float, cold: float, proposals: int, limit: int, every: int = 0) -> Floats:
+    def _walk(self, hot: float, cold: float, proposals: int, limit: int, every: int = 0, apart: int = 0) -> Floats:
         trace: Floats = np.empty(min(NOTES, proposals))
-        walk = list_moves.ListWalk(proposals, float(hot), float(cold), limit, self.deepest, every)
-        list_moves.work(self.task, self.memory, self._scratch, list_moves.ListJob(walk, BEST, -1), trace, self.rng)
+        walk = list_moves.ListWalk(proposals, float(hot), float(cold), limit, self.deepest, every, apart)
+        list_moves.work(self.task, self.memory, self.scratch, list_moves.ListJob(walk, BEST, -1), trace, self.rng)
         return trace
 
     def _do(self, wanted: list_insert.Wanted, drafted: int) -> bool:
         """Insert a rule, or go to the draft of so many rules; False if that cannot be."""
         job = list_moves.ListJob(NO_WALK, wanted, drafted)
-        return bool(list_moves.work(self.task, self.memory, self._scratch, job, NOTHING, self.rng))
+        return bool(list_moves.work(self.task, self.memory, self.scratch, job, NOTHING, self.rng))
 
     def _make_room(self, rules: int) -> None:
         """Room for lists of so many rules, if the limit allows them; what there is stays."""

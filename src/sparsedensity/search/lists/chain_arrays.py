@@ -15,6 +15,8 @@ RECIPE = list_state.ListRecipe(
 MOST_BOXES, POOL = 1 << 8, 1 << 12
 """A list is passed over if what its rules leave anywhere, or all its leaves, fall into more disjoint boxes than this:
 the fewer, the more lists can be tried, which finds better ones."""
+MOST_PAIRED = 1 << 11
+"""Up to so many conditions, it is noted what each pair of them is worth."""
 LARGEST_TABLE = 1 << 22
 """Up to this total of whole weights, lnG is looked up."""
 
@@ -80,7 +82,8 @@ def pool_of(values: int) -> list_boxes.BoxPool:
 
 def scratch_of(task: list_state.ListTask, rules: int) -> list_insert.LookScratch:
     """Scratch for a look at every antecedent at every place of lists of up to so many rules."""
-    depths = task.draws.listed.shape[1] + 1
+    depths, conditions = task.draws.listed.shape[1] + 1, len(task.conditions.run)
+    paired = conditions if conditions <= MOST_PAIRED else 0
     return list_insert.LookScratch(
         rows=np.empty((depths, len(task.rows.everything)), np.uint64),
         parts=np.empty((depths, POOL)),
@@ -91,4 +94,6 @@ def scratch_of(task: list_state.ListTask, rules: int) -> list_insert.LookScratch
         path=np.empty(depths, np.int64),
         chosen=np.zeros(1, list_insert.INSERTION)[0],
         removed=np.empty(depths, np.int64),
+        worth=np.full((paired, paired), -np.inf),
+        few=np.ones((paired, paired), np.bool_),
     )

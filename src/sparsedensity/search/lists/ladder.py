@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sparsedensity.search.lists.breeding import Breeding, Member
 from sparsedensity.search.lists.chain import ListChain
 from sparsedensity.table import Floats
 
@@ -70,8 +71,12 @@ class Ladders:
     traces: list[Floats] = field(default_factory=list)
     """The log posterior of every chain that samples it, a block at a time."""
     r_hat: float | None = None
+    bred: list[Breeding] = field(default_factory=list)
+    """The lists that each ladder breeds, once its chains have walked."""
     improving: Iterator[None] | None = None
     """The improvement of what the chains found, once it has begun."""
+    own: list[Member] = field(default_factory=list)
+    """The best list of each ladder before they shared what they had found."""
     finished: bool = False
 
     @property
@@ -83,6 +88,13 @@ class Ladders:
     def chains(self) -> list[ListChain]:
         """The chains of all ladders."""
         return [chain for ladder in self.ladders for chain in ladder.rungs]
+
+    @property
+    def best_of_each(self) -> list[Member]:
+        """The best list of each ladder, found by itself."""
+        if self.own:
+            return self.own
+        return [Member(float(scores_of(one.rungs).max()), best_list(one.rungs)) for one in self.ladders]
 
     @property
     def log_posterior(self) -> float:
