@@ -53,7 +53,10 @@ def test_colours_can_be_changed_and_stay_so(read, site):
 def test_search_works_offline_and_its_answer_opens(read, site):
     page = read(DESKTOP, "light")
     page.goto((site / "index.html").as_uri())
-    page.get_by_placeholder("Search").press_sequentially("unusualness")
+    box = page.get_by_placeholder("Search")
+    box.click()
+    page.get_by_text("Type to start searching").wait_for()  # the index is there
+    box.press_sequentially("unusualness")
     answer = page.locator("a.md-search-result__link", has_text="unusualness").first
     answer.click()
     page.wait_for_url(re.compile(r"\.html\?h=unusualness#.*unusualness"))
