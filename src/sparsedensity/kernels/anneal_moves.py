@@ -17,7 +17,7 @@ from sparsedensity.kernels.anneal_transplants import (
     put_above,
     rearrange,
 )
-from sparsedensity.kernels.anneal_trees import cheapest, close, copy, split, teach, weakest
+from sparsedensity.kernels.anneal_trees import cheapest, close, copy, has_room, split, teach, weakest
 from sparsedensity.kernels.belief import NOTHING
 
 KIND = record("proposed accepted better")
@@ -74,15 +74,7 @@ def keep_limit(s, t, limit, rng):
     while state.leaves > limit:
         close(s, t, cheapest(t)[1])
     while state.leaves < limit:
-        best, where, change = 0.0, NONE, by_leaves[state.leaves + 1] - by_leaves[state.leaves]
-        for i in range(state.leaves):
-            region = nodes[nodes[i].leaf_at].region
-            if s.regions[region].best < 0:
-                if s.regions[region].weight <= 0.0 and change <= 0.0:
-                    continue
-                study(s, region, rng)
-            if s.regions[region].best_gain + change > best:
-                best, where = s.regions[region].best_gain + change, nodes[i].leaf_at
+        where = best_leaf(s, t, by_leaves[state.leaves] - by_leaves[state.leaves + 1], rng)
         if where < 0:
             return
         region = nodes[where].region
@@ -91,6 +83,19 @@ def keep_limit(s, t, limit, rng):
         divide_best(s, region, f, TWO, min(s.belief.most_branches, limit + 1 - state.leaves), 0.0, rng)
         if not split(s, t, where, f):
             return
+
+
+@bare
+def best_leaf(s, t, price, rng):
+    """The leaf whose best split gains most, if that is more than a price; else -1."""
+    best, where = price, NONE
+    for i in range(t.state[0].leaves):
+        region = t.nodes[t.nodes[i].leaf_at].region
+        if s.regions[region].best_gain > best and s.regions[region].best < 0:
+            study(s, region, rng)
+        if s.regions[region].best_gain > best:
+            best, where = s.regions[region].best_gain, t.nodes[i].leaf_at
+    return where
 
 
 @bare
@@ -113,7 +118,7 @@ def regrow(s, t, node, going, settings, rng):
     `going` is the price of a leaf, how much gains are shaken, and how often to trust what is known; with any trust the
     first split is mostly drawn, whatever it gains.
     """
-    nodes, room, (price, _, trust) = t.nodes, t.nodes.shape[0] // 2 - 16, going
+    nodes, (price, _, trust) = t.nodes, going
     first = trust > 0.0 and rng.random() < settings.drawn
     nodes[0].stack = node
     m = 1
@@ -121,7 +126,7 @@ def regrow(s, t, node, going, settings, rng):
         m -= 1
         leaf = nodes[m].stack
         region = nodes[leaf].region
-        if t.state[0].leaves >= room or (s.regions[region].weight <= 0.0 and price >= 0.0):
+        if not has_room(t, 0) or (s.regions[region].weight <= 0.0 and price >= 0.0):
             continue
         f = chosen_division(s, region, leaf == node and first, going, settings, rng)
         if f >= 0 and split(s, t, leaf, f):
@@ -133,10 +138,34 @@ def regrow(s, t, node, going, settings, rng):
 
 
 @bare
+def is_known(s, region, price):
+    """Whether a subtree is known that pays at this price."""
+    known = s.regions[region].known_leaves
+    return known > 0 and s.regions[region].known_gain > price * (known - 1)
+
+
+@bare
+def known_division(s, region):
+    """Label the values of a feature as the best known subtree does; the feature."""
+    if s.regions[region].slot < 0:
+        count(s, region)
+    f = s.regions[region].known_feature
+    for value in range(s.space.features[f].start, s.space.features[f].stop):
+        s.desk.cells[value].label = np.int64(s.allowed[region, value]) - 1
+    return f
+
+
+@bare
 def chosen_division(s, region, forced, going, settings, rng):
     """Label the values of a feature to split a region by; the feature, -1 for no split."""
-    slot, values, (price, shake, trust) = study(s, region, rng), s.allowed.shape[1], going
-    own, known = s.regions[region], s.regions[region].known_leaves
+    values, (price, shake, trust) = s.allowed.shape[1], going
+    least = price - (1.0 - settings.slack) * abs(price)
+    if not forced:
+        if is_known(s, region, price) and rng.random() < trust:
+            return known_division(s, region)
+        if s.regions[region].best_gain <= least:
+            return NONE
+    slot = study(s, region, rng)
     f = drawn_feature(s, slot, shake, rng)
     if f < 0:
         return f
@@ -145,11 +174,7 @@ def chosen_division(s, region, forced, going, settings, rng):
         if s.counts[slot, values + f] == NOTHING:
             return NONE
         divide_blindly(s, region, f, rng)
-    elif not forced and known > 0 and own.known_gain > price * (known - 1) and rng.random() < trust:
-        f = own.known_feature
-        for value in range(s.space.features[f].start, s.space.features[f].stop):
-            s.desk.cells[value].label = np.int64(s.allowed[region, value]) - 1
-    elif forced or s.counts[slot, values + f] > price - (1.0 - settings.slack) * abs(price):
+    elif forced or s.counts[slot, values + f] > least:
         shaken = shake if rng.random() < settings.wild else 0.0
         divide_best(s, region, f, TWO, s.belief.most_branches, shaken, rng)
     else:
@@ -189,7 +214,7 @@ def insert(s, t, copy, node, going, settings, rng):
             if source == node or copy.nodes[child].below > copy.nodes[source].below:
                 source = child
     close(s, t, node)
-    if t.state[0].leaves + 2 * copy.nodes[source].below >= t.nodes.shape[0] // 2 - 16:
+    if not has_room(t, 2 * copy.nodes[source].below):
         return
     f = chosen_division(s, t.nodes[node].region, True, going, settings, rng)
     if f >= 0:

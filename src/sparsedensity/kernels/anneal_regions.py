@@ -3,13 +3,14 @@
 Keys have 62 random bits, so two of m regions share one with a probability below m^2 / 2^63: 5e-9 for 200,000 regions.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
 from sparsedensity.kernels import TWO, bare, by_type, held, record
-from sparsedensity.kernels.belief import NOTHING, Belief, Space, term
+from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
     CountedRegion,
@@ -25,8 +26,8 @@ REGION = record(
     "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
 )
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
-not listed); the feature whose best division gains most, and that gain (-1: not scored); the leaves, first feature and
-gain of the best subtree known (0 leaves: none)."""
+not listed); the feature whose best division gains most, and that gain (-1: not scored, what it gains at most); the
+leaves, first feature and gain of the best subtree known (0 leaves: none)."""
 USED = record("regions slots rows work full")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
 somebody looked; whether there is no room left."""
@@ -38,6 +39,8 @@ class Memory(NamedTuple):
     codes: np.ndarray
     columns: np.ndarray
     """The same codes, one feature after the other."""
+    places: np.ndarray
+    """The places of the codes among all values."""
     weights: np.ndarray
     space: Space
     belief: Belief
@@ -128,11 +131,18 @@ def divide_best(s, region, f, least, most, shake, rng):
 
 
 @bare
+def allowed_values(s, region, f):
+    """How many values of feature f a region allows."""
+    many = 0
+    for value in range(s.space.features[f].start, s.space.features[f].stop):
+        many += s.allowed[region, value] > 0
+    return many
+
+
+@bare
 def divide_blindly(s, region, f, rng):
     """Label the allowed values of f at random, in runs if it is ordered."""
-    cells, feature, m, at = s.desk.cells, s.space.features[f], 0, 0
-    for value in range(feature.start, feature.stop):
-        m += s.allowed[region, value] > 0
+    cells, feature, m, at = s.desk.cells, s.space.features[f], allowed_values(s, region, f), 0
     wanted = 2 + int(rng.random() * (min(m, s.belief.most_branches) - 1))
     for value in range(feature.start, feature.stop):
         if s.allowed[region, value] == 0:
@@ -156,6 +166,29 @@ def find(s, key):
     return slot_of(s.table, key ^ (key >> 29), has_key, s.regions, key)
 
 
+def most_gain(belief, s, region):
+    """What a split of a region gains at most, by its weight alone; nobody knows if the leaf model is not even."""
+
+
+@by_type(most_gain)
+def _most_gain(belief, s, region):
+    def even(belief, s, region):
+        widest = 1.0
+        for f in range(s.codes.shape[1]):
+            whole, least = 0.0, 1.0e300
+            for value in range(s.space.features[f].start, s.space.features[f].stop):
+                if s.allowed[region, value] > 0:
+                    whole += s.space.values[value].measure
+                    least = min(least, s.space.values[value].measure)
+            widest = max(widest, whole / least)
+        return belief.most_added + s.regions[region].weight * math.log(widest)
+
+    def counted(belief, s, region):
+        return 1.0e300
+
+    return even if model_of(belief) in EVEN else counted
+
+
 @bare
 def region_of(s, parent, f, name):
     """The region of a group that `group` found; made if it is new."""
@@ -175,6 +208,7 @@ def region_of(s, parent, f, name):
     new.key, new.slot, new.origin = key, -1, parent
     new.length, new.known_leaves, new.best = -1, 0, -1
     new.weight = s.desk.cells[name].weight
+    new.best_gain = most_gain(s.belief, s, region)
     return region
 
 
@@ -228,19 +262,31 @@ def count(s, region):
 @bare
 def list_rows(s, region, above):
     """List the rows of a region that are among those of one above, and behind them the others; how many are inside."""
-    rows, features, upper, found, lost = s.rows, s.space.features, s.regions[above], 0, 0
-    many, to, behind = differing_features(s, region, above), s.used[0].rows, s.used[0].rows + upper.length
-    for i in range(upper.begin, upper.begin + upper.length):
-        row, inside = rows[i], 1
-        for j in range(many):
-            f = s.desk.cells[j].order
-            if s.allowed[region, features[f].start + s.columns[f, row]] == 0:
-                inside = 0
-        rows[to + found] = rows[behind + lost] = row
-        found += inside
-        lost += 1 - inside
-    s.used[0].work += (4 + many) * upper.length
-    return found
+    begin, length, to = s.regions[above].begin, s.regions[above].length, s.used[0].rows
+    behind = to + length
+    for j in range(differing_features(s, region, above)):
+        f = s.desk.cells[j].order
+        allowed = s.allowed[region, s.space.features[f].start : s.space.features[f].stop]
+        s.used[0].work += length
+        found = listed_inside(s.rows, s.columns[f], allowed, (begin, length), (to, behind))
+        begin, behind, length = to, behind + length - found, found
+    return length
+
+
+@bare
+def listed_inside(rows, codes, allowed, listed, to):
+    """List some listed rows anew, those with allowed codes at one place and the others at another: how many of those.
+
+    Places without a sign, because those that might be counted from the end take twice the time.
+    """
+    begin, inside, outside = np.uint64(listed[0]), np.uint64(to[0]), np.uint64(to[1])
+    for i in range(begin, begin + np.uint64(listed[1])):
+        row = rows[i]
+        rows[inside] = rows[outside] = row
+        is_inside = np.uint64(allowed[codes[row]] > 0)
+        inside += is_inside
+        outside += np.uint64(1) - is_inside
+    return np.int64(inside) - to[0]
 
 
 @bare
@@ -257,12 +303,13 @@ def count_lighter(s, region, above):
         begin, end = own.begin + upper.length, own.begin + 2 * upper.length - own.length
     for i in range(begin, end):
         row = s.rows[i]
+        weight = s.weights[row]
         for f in range(s.codes.shape[1]):
-            counts[s.space.features[f].start + s.codes[row, f]] += s.weights[row]
+            counts[s.places[row, f]] += weight
     if not inside:
         for value in range(s.allowed.shape[1]):
             counts[value] = s.counts[upper.slot, value] - counts[value]
-    s.used[0].work += 2 * (end - begin) * s.codes.shape[1]
+    s.used[0].work += (end - begin) * s.codes.shape[1]
 
 
 @bare
@@ -290,7 +337,7 @@ def study(s, region, rng):
         if s.counts[slot, values + f] > s.counts[slot, values + best]:
             best = f
     s.regions[region].best, s.regions[region].best_gain = best, s.counts[slot, values + best]
-    s.used[0].work += 60 * values
+    s.used[0].work += 30 * values
     return slot
 
 

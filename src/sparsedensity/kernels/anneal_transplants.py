@@ -11,15 +11,17 @@ import math
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, bare
-from sparsedensity.kernels.anneal_regions import count
-from sparsedensity.kernels.anneal_trees import close, inner_below, split
+from sparsedensity.kernels import NONE, TWO, bare
+from sparsedensity.kernels.anneal_regions import allowed_values, count, divide_best
+from sparsedensity.kernels.anneal_trees import close, has_room, inner_below, split
 
 GROW, RAISE, LIFT, CHANGE, INSERT, BORROW = (np.int64(kind) for kind in range(6))
 """The kinds of moves: a subtree is grown again; one below it is raised; one of its splits is lifted; its first split is
 changed; another split is inserted above it, or in place of its first; or it is borrowed from another tree."""
 MOST_DRAWS, ENOUGH = 20, 0.7
 """How many values are drawn at most until one can be moved, and how often one is enough."""
+ANEW = 0.4
+"""How often a split of more than two values is not changed value by value, but made anew, shaken."""
 APART = 5.0
 """How different two regions are that share no value of a feature, if sharing one of two is ln 2."""
 
@@ -47,7 +49,7 @@ def borrow(s, t, other, node, rng):
         cost = unlikeness(s, t.nodes[node].region, other.nodes[like].region) * (0.5 + rng.random())
         if cost < best:
             best, source = cost, like
-    if source < 0 or t.state[0].leaves + other.nodes[source].below >= t.nodes.shape[0] // 2 - 16:
+    if source < 0 or not has_room(t, other.nodes[source].below):
         return False
     close(s, t, node)
     transplant(s, t, node, other, source, rng)
@@ -82,8 +84,7 @@ def rearrange(s, t, copy, node, kind, rng):
         close(s, t, node)
         transplant(s, t, node, copy, below, rng)
         return True
-    more = (copy.nodes[below].children - 1) * copy.nodes[node].below
-    if t.state[0].leaves + more >= t.nodes.shape[0] // 2 - 16:
+    if not has_room(t, (copy.nodes[below].children - 1) * copy.nodes[node].below):
         return False
     close(s, t, node)
     label_as(s, t, node, copy, below, rng)
@@ -118,11 +119,17 @@ def move_values(s, region, f, groups, rng):
 
 @bare
 def change(s, t, node, copy, rng):
-    """Split a node as the copy does, but for values that change sides; the parts as the copy's are."""
-    f = copy.nodes[node].feature
+    """Split a node as the copy does, but for values that change sides; the parts as the copy's are.
+
+    Of two values none can change sides, so nothing is left of the split: its leaves are free for others.
+    """
+    f, region, groups = copy.nodes[node].feature, t.nodes[node].region, copy.nodes[node].children
     close(s, t, node)
     label_as(s, t, node, copy, node, rng)
-    move_values(s, t.nodes[node].region, f, copy.nodes[node].children, rng)
+    if rng.random() < ANEW and allowed_values(s, region, f) > TWO:
+        divide_best(s, region, f, TWO, groups, rng.random(), rng)
+    else:
+        move_values(s, region, f, groups, rng)
     if split(s, t, node, f):
         for name in range(t.nodes[node].children):
             label = label_of(t, node, name, copy, node)

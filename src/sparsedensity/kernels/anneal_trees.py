@@ -69,7 +69,7 @@ def split(s, t, node, f):
         t.nodes[node].worth += gain
         t.nodes[node].below += b - 1
         node = t.nodes[node].parent
-    s.used[0].work += 500
+    s.used[0].work += 1000
     return True
 
 
@@ -140,6 +140,12 @@ def close_split(s, t, node):
         nodes[above].below -= fewer
         above = nodes[above].parent
     own.below, own.worth = 1, 0.0
+
+
+@bare
+def has_room(t, more):
+    """Whether a tree has room for so many more leaves, and for what may come of them until it is pruned."""
+    return t.state[0].leaves + more < t.nodes.shape[0] // 2 - 16
 
 
 @bare

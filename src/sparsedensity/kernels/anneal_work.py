@@ -4,16 +4,16 @@ from typing import NamedTuple
 
 from sparsedensity.kernels import kernel
 from sparsedensity.kernels.anneal_moves import Settings, graft, rebuild
-from sparsedensity.kernels.anneal_regions import Walks, explore
+from sparsedensity.kernels.anneal_regions import Walks, explore, study
 
 
 class Job(NamedTuple):
-    """What is to do: to split a leaf as the labels say; or to explore regions, if there are trials; or to rebuild."""
+    """What is to do: to split or study a leaf; or to explore regions, if there are trials; or to rebuild."""
 
     node: int
-    """The leaf to split; -1 for none,"""
+    """The leaf; -1 for none,"""
     feature: int
-    """and the feature it is split on."""
+    """and the feature it is split on, as the labels say; -1 to find the best split only."""
     price: float
     """What a leaf must gain where regions are explored."""
     walks: Walks
@@ -23,7 +23,9 @@ class Job(NamedTuple):
 @kernel
 def work(s, t, spare, best, other, moves, job, path, labels, rng):
     """Do one job."""
-    if job.node >= 0:
+    if job.node >= 0 and job.feature < 0:
+        study(s, t.nodes[job.node].region, rng)
+    elif job.node >= 0:
         graft(s, t, job.node, job.feature, labels)
     elif job.walks.trials > 0:
         explore(s, path, job.price, job.walks, rng)

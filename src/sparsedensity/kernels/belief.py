@@ -35,8 +35,10 @@ class Belief(NamedTuple):
     """A posterior of trees."""
 
     pseudocount: float
-    empty: float
-    """The evidence of a child without weight: lnG(a)."""
+    log_gammas: np.ndarray
+    """LnG(k + a) for whole numbers k from 0 on, as most weights are."""
+    most_added: float
+    """What a split adds at most beside what it tells of the rows."""
     branches: np.ndarray
     """By the number of children of a split."""
     by_leaves: np.ndarray
@@ -149,7 +151,7 @@ def head(belief, weight, b):
 @by_type(head)
 def _head(belief, weight, b):
     def dirichlet(belief, weight, b):
-        return belief.branches[b].adds - log_gamma(weight + belief.branches[b].total)
+        return belief.branches[b].adds - evidence(belief, weight + belief.branches[b].total - belief.pseudocount)
 
     def squared_error(belief, weight, b):
         return -belief.leaf.scale * weight * weight
@@ -160,8 +162,9 @@ def _head(belief, weight, b):
 @bare
 def evidence(belief, weight):
     """What the weight of a child adds to the gain of a split: lnG(n_c + a)."""
-    if weight <= 0.0:
-        return belief.empty
+    whole = np.int64(weight)
+    if whole == weight and whole < belief.log_gammas.size:
+        return belief.log_gammas[whole]
     return log_gamma(weight + belief.pseudocount)
 
 
@@ -175,9 +178,7 @@ def piece(belief, weight, share):
 @by_type(piece)
 def _piece(belief, weight, share):
     def uniform(belief, weight, share):
-        if weight <= 0.0:
-            return belief.empty
-        return log_gamma(weight + belief.pseudocount) - weight * math.log(share)
+        return evidence(belief, weight) - weight * math.log(share)
 
     def squared_error(belief, weight, share):
         return belief.leaf.scale * weight * weight / share

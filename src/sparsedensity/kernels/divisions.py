@@ -255,7 +255,8 @@ def fill_sums(belief, desk, wish, shape, missing, rng):
     if extra:
         runs[1, 1].sum, runs[1, 1].back = run_piece(belief, lost_weight, lost_measure / measure, wish), -1
     for j in range(1, m + 1):
-        for i in range(j if top > 2 or j == m else 1):  # two groups: the first run, then the last
+        first = 1 if j == m and extra == 0 else 0  # all values in one run are no division
+        for i in range(first, j if top > 2 or j == m else 1):  # two groups: the first run, then the last
             w = cells[j].weight_before - cells[i].weight_before
             u = cells[j].measure_before - cells[i].measure_before
             plain, joined = run_piece(belief, w, u / measure, wish), NOTHING

@@ -33,6 +33,8 @@ from sparsedensity.table import Floats
 Numbers = NDArray[np.int64]
 UNIFORM = kernels.Uniform()
 KEY_BITS, KEY_SEED = 62, 12345
+MOST_WHOLE = 1 << 16
+"""For how many whole weights log gammas are computed once for all."""
 
 
 class TreePosterior(ABC):
@@ -191,9 +193,12 @@ def belief_of(
     branches["adds"][1:], branches["total"] = posterior.by_branches(children[1:]), posterior.totals(children)
     by_leaves = np.concatenate([[0.0], posterior.by_leaves(np.arange(1, most_leaves + 1), n)])
     by_features = posterior.by_features(np.arange(columns + 1), columns)
+    log_gammas = gammaln(np.arange(min(int(n), MOST_WHOLE) + 1) + posterior.pseudocount)
+    of_nothing = branches["adds"] - gammaln(branches["total"]) + children * log_gammas[0]
     return kernels.Belief(
         pseudocount=float(posterior.pseudocount),
-        empty=math.lgamma(posterior.pseudocount),
+        log_gammas=log_gammas,
+        most_added=float(of_nothing[2:].max()),
         branches=branches,
         by_leaves=by_leaves,
         by_features=np.zeros(0) if by_features is None else by_features,

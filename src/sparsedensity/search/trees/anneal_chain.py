@@ -61,7 +61,7 @@ SETTINGS = moves.Settings(
     at_leaf=0.25,
     outward=0.7,
     taught=300,
-    shares=(0.2, 0.2, 0.15, 0.15, 0.06),
+    shares=(0.15, 0.15, 0.15, 0.15, 0.15),
 )
 JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 NO_LABELS = np.zeros(0, np.int64)
@@ -131,7 +131,7 @@ class AnnealChain:
         self.moved = 0
         self.proposals: int | None = None
         self.start: Tree | None = None
-        self.started = self.done = self.wants_more = False
+        self.started = self.done = self.retired = self.wanted_more = False
         self.memory: regions.Memory
         self.trees: tuple[trees.Growing, trees.Growing, trees.Growing, trees.Growing]
         self.one_leaf = self.score = self.problem.score(Tree.leaf(table.domain))
@@ -165,8 +165,16 @@ class AnnealChain:
 
     def retire(self) -> None:
         """Keep what was found only."""
+        self.wanted_more, self.retired = self.wants_more, True
         if self.started:
             del self.memory, self.trees
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether one more leaf than the limit allows would pay, even with a new feature."""
+        if self.retired or not self.started:
+            return self.wanted_more
+        return self.leaves >= self.limit and self._would_grow(self.trees[2])
 
     def _begin(self) -> None:
         """Memory, and the first tree: given, or grown."""
@@ -275,7 +283,6 @@ class AnnealChain:
         if score_of(best) > self.score + 1e-9 or len(self.found.nodes) == 1:
             self.found, self.spent_at_best = Stored.of(best), self.spent
             self.score, self.leaves = self.found.score, leaves_of(best)
-        self.wants_more = self.leaves >= self.limit and self._would_grow(best)
 
     def walk_down(self, steps: int) -> dict[int, Stored]:
         """A short search at every size, from that of the first tree down to a single leaf."""
@@ -296,12 +303,17 @@ class AnnealChain:
         return found
 
     def _would_grow(self, tree: trees.Growing) -> bool:
-        """Whether one more leaf would pay, as far as the leaves have been looked at, even with a new feature."""
-        leaves, by_features = tree.nodes["leaf_at"][: leaves_of(tree)], self.memory.belief.by_features
-        held = self.memory.regions[tree.nodes["region"][leaves]]
-        gains, used = held["best_gain"][held["best"] >= 0], int((tree.uses > 0).sum())
+        """Whether one of the leaves has a split that pays; those that might are looked at."""
+        by_features, used = self.memory.belief.by_features, int((tree.uses > 0).sum())
         feature = np.max(by_features[used : used + 1] - by_features[used + 1 : used + 2], initial=0.0)
-        return bool((gains > self._price(leaves_of(tree)) + feature + tie_of(self.score)).any())
+        least = self._price(leaves_of(tree)) + feature + tie_of(self.score)
+        for leaf in tree.nodes["leaf_at"][: leaves_of(tree)].tolist():
+            region = self.memory.regions[tree.nodes["region"][leaf]]
+            if region["best"] < 0 and region["best_gain"] > least:
+                self._work(tree, JOB._replace(node=leaf))
+            if region["best_gain"] > least:
+                return True
+        return False
 
 
 def leaves_of(tree: trees.Growing) -> int:

@@ -24,10 +24,12 @@ FEW_ROWS, MOST_ROWS = 2_000, 1_000_000_000
 """Rows that every search can count, and none."""
 FEW_GROUPS, MANY_VALUES = 6, 64
 """More than twelve values are divided into six groups at most, more than 64 into two."""
-MOST_BYTES = 16_000_000
+MOST_BYTES = 12_000_000
 """For counts, and again for regions: only what is used is touched."""
-MOST_LISTED = 6_000_000
-"""How many rows lists of them have room for, in 24 megabytes."""
+MOST_LISTED = 4_000_000
+"""How many rows lists of them have room for, in 16 megabytes."""
+FEW_PLACES = 1 << 16
+"""Values whose places take two bytes."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
 """At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
 
@@ -90,7 +92,7 @@ def copy_tree(tree: trees.Growing, to: trees.Growing) -> None:
 
 
 def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory:
-    """The memory of one chain: at most about 60 megabytes, of which only what is used is touched."""
+    """The memory of one chain: at most about 40 megabytes, of which only what is used is touched."""
     values, columns = int(table.domain.starts[-1]), len(table.domain)
     slots = max(min(int(MOST_BYTES / (8 * (values + columns))), 65_000), 64)
     held = max(min(int(MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
@@ -99,6 +101,7 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
     memory = regions.Memory(
         codes=table.codes,
         columns=np.ascontiguousarray(table.codes.T),
+        places=(table.codes + table.domain.starts[:-1]).astype(np.uint16 if values <= FEW_PLACES else np.uint32),
         weights=table.weights,
         space=space_of(table.domain),
         belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, MOST_GROUPS),
@@ -121,7 +124,7 @@ def open_root(memory: regions.Memory, table: Table, leaf: Any) -> None:
     memory.allowed[0] = 1
     memory.counts[0, :values] = MemoryEngine(table).value_weights()
     key = int(np.bitwise_xor.reduce(memory.space.values["key"]))
-    root = {"key": key, "origin": -1, "length": n, "best": -1, "weight": table.weights.sum()}
+    root = {"key": key, "origin": -1, "length": n, "best": -1, "best_gain": math.inf, "weight": table.weights.sum()}
     if not is_even(leaf):
         data, counts = memory.belief.leaf, memory.counts[:1, :values]
         root["term"] = prepared_terms(data, memory.space, counts, memory.allowed[:1])[0]
