@@ -99,7 +99,7 @@ class SparseTree(SearchedModel):
     search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
     depth: int | None = None
     iterations: int | None = None
-    restarts: int = 8
+    restarts: int = 12
     cooling: Literal["geometric", "linear"] = "geometric"
     time_limit: float | None = None
     warm_start_from: Any = None

@@ -1,6 +1,6 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, each from the greedy one and with a memory of its own. Then they go on, round
+Several chains look for a tree, each from the greedy one and with a memory of its own. Then the better ones go on, round
 after round, each from its best tree; now and then it borrows a subtree from another chain's tree, where that has a
 region much like its own. What is good about one tree thus comes to all. Chains that meet at one score go on as one; the
 search ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has
@@ -51,8 +51,10 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
-ROUND_SHARE, MOST_ROUNDS = 0.6, 6
-"""What a chain may spend in each round, as a share of what it may alone; and how many rounds there are at most."""
+ROUND_SHARE, MOST_ROUNDS = 0.4, 6
+"""What each round may spend, as a share of what the restarts spend alone; and how many rounds there are at most."""
+GO_ON, FEWEST = 2 / 3, 2
+"""The share of chains that go on to the next round, the better ones; and how many do in any case."""
 ENOUGH, PATIENCE = 2e-4, 2
 """Two rounds that add less than this share of all that was gained over a single leaf are the last."""
 MET = 6
@@ -73,7 +75,7 @@ WORK_PER_ROW = 4e7
 class Anneal:
     """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
-    restarts: int = 8
+    restarts: int = 12
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -211,8 +213,9 @@ class Anneal:
             state.spread = max(scores) - min(scores)
         if state.rounds < rounds and state.gains() and not state.must_count(self.seconds):
             state.before_rounds.append(state.log_posterior)
-            state.keep_only(apart(state.chains))
-            each(state.pairs(), lambda pair: pair[0].resume(*pair[1:], ROUND_SHARE), self.jobs)
+            state.keep_only(better(apart(state.chains)))
+            share = ROUND_SHARE * self.restarts / len(state.chains)
+            each(state.pairs(), lambda pair: pair[0].resume(*pair[1:], share), self.jobs)
             state.rounds += 1
             return
         state.settled = not state.gains()
@@ -332,6 +335,13 @@ def apart(chains: list[AnnealChain]) -> list[AnnealChain]:
     for chain in chains:
         first.setdefault(round(chain.score, MET), chain)
     return list(first.values())
+
+
+def better(chains: list[AnnealChain]) -> list[AnnealChain]:
+    """The chains that go on, in their order."""
+    ranked = sorted(chains, key=lambda chain: -chain.score)
+    going = ranked[: max(FEWEST, math.ceil(GO_ON * len(ranked)))]
+    return [chain for chain in chains if chain in going]
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
