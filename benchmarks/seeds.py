@@ -1,7 +1,8 @@
 """How far default fits agree from seed to seed, and what they take: best, median and worst log posterior.
 
-``BENCH_SEEDS`` sets the number of seeds, ``BENCH_TABLES`` names some tables, ``BENCH_LEAVES`` the limits. The spread is
-the best minus the worst log posterior, as a share of what the best gains over a single leaf.
+``BENCH_SEEDS`` sets the number of seeds, ``BENCH_TABLES`` names some tables, ``BENCH_MODELS`` leaf models,
+``BENCH_LEAVES`` the limits. The spread is the best minus the worst log posterior, as a share of what the best gains
+over a single leaf.
 """
 
 import os
@@ -24,11 +25,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     seeds = range(int(os.environ.get("BENCH_SEEDS", "10")))
     limits = [int(limit) for limit in os.environ.get("BENCH_LEAVES", "20,100").split(",")]
+    models = [leaf for leaf in LEAVES if leaf in os.environ.get("BENCH_MODELS", "uniform,profile").split(",")]
     print(f"{len(seeds)} seeds for each table, default settings, every column nominal; processor seconds per fit")
     print("| table | leaf | limit | best | median | worst | spread | seconds |")
     print("| --- | --- | --: | --: | --: | --: | --: | --: |")
     for name, frame in tables():
-        for leaf in LEAVES:
+        for leaf in models:
             one = LeafSparseTree(leaf=leaf, max_leaves=1, search="greedy", kinds="nominal").fit(frame).log_posterior_
             for limit in limits:
                 found = [fit(frame, leaf, limit, seed) for seed in seeds]
