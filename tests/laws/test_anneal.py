@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,6 +102,15 @@ def test_the_record_counts_every_kind_of_move():
     assert all(better <= accepted <= proposed for proposed, accepted, better in record.values())
     assert all(record[kind][0] > 0 for kind in ("grow", "raise", "lift", "change", "insert"))
     assert tree.search_.restarts == 12
+
+
+@pytest.mark.parametrize(
+    ("scores", "going"),
+    [([1.0, 5.0, 3.0, 4.0, 2.0, 6.0], [5.0, 3.0, 4.0, 6.0]), ([2.0, 1.0], [2.0, 1.0]), ([7.0], [7.0])],
+)
+def test_the_better_two_thirds_go_on_in_their_order_but_two_at_least(scores, going):
+    chains = [SimpleNamespace(score=score) for score in scores]
+    assert [chain.score for chain in anneal.better(chains)] == going
 
 
 def test_the_record_says_how_far_apart_the_restarts_were():
