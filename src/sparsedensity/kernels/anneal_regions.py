@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from sparsedensity.kernels import TWO, bare, by_type, held, record
-from sparsedensity.kernels.belief import EVEN, NOTHING, Belief, Space, model_of, term
+from sparsedensity.kernels.belief import NOTHING, Belief, Space, Uniform, model_of, term
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
 from sparsedensity.kernels.divisions import (
     CountedRegion,
@@ -167,12 +167,12 @@ def find(s, key):
 
 
 def most_gain(belief, s, region):
-    """What a split of a region gains at most, by its weight alone; nobody knows if the leaf model is not even."""
+    """What a split of a region gains at most, by its weight alone; nobody knows unless leaves are uniform."""
 
 
 @by_type(most_gain)
 def _most_gain(belief, s, region):
-    def even(belief, s, region):
+    def uniform(belief, s, region):
         widest = 1.0
         for f in range(s.codes.shape[1]):
             whole, least = 0.0, 1.0e300
@@ -183,10 +183,10 @@ def _most_gain(belief, s, region):
             widest = max(widest, whole / least)
         return belief.most_added + s.regions[region].weight * math.log(widest)
 
-    def counted(belief, s, region):
+    def unknown(belief, s, region):
         return 1.0e300
 
-    return even if model_of(belief) in EVEN else counted
+    return uniform if model_of(belief) is Uniform else unknown
 
 
 @bare
