@@ -119,3 +119,9 @@ def best_rules(chains: Sequence[ListChain], n: int) -> list[list[int]]:
 def best_list(chains: Sequence[ListChain]) -> list[list[int]]:
     """The best list that some chains have seen."""
     return best_rules(chains, int(np.argmax(scores_of(chains))))
+
+
+def best_lists(chains: Sequence[ListChain], most: int) -> list[list[list[int]]]:
+    """The best lists that some chains have seen, one of each, of so many chains."""
+    best = sorted(chains, key=lambda chain: -float(chain.scores.max()))
+    return [chain.best_list for chain in best[:most]]
