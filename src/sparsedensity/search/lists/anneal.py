@@ -2,10 +2,9 @@
 
 The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
 best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
-which starts from lists of its own, says whether they agree. Only then the best lists of each ladder's chains, which
-differ more than any that are made from one list, are annealed; those of all ladders are bred, and the best of them is
-improved, and the best ones of fewer rules. If not all rows can be brought home, the antecedents know a sample of them,
-and the best lists are counted on all rows.
+which starts from lists of its own, says whether they agree. Only then the best lists of each ladder's chains are
+annealed, those of all ladders are bred, and the best of them is improved, and the best ones of fewer rules. If not all
+rows can be brought home, the antecedents know a sample of them, and the best lists are counted on all rows.
 """
 
 from __future__ import annotations
