@@ -2,9 +2,10 @@
 
 The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
 best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
-which starts from lists of its own, says whether they agree. Only then the best lists of each ladder's chains are
-annealed, those of all ladders are bred, and the best of them is improved, and the best ones of fewer rules. If not all
-rows can be brought home, the antecedents know a sample of them, and the best lists are counted on all rows.
+which starts from lists of its own, says whether they agree; if not, the best list of each is kept as a mode. Only then
+the best lists of each ladder's chains are annealed, those of all ladders are bred, and the best of them is improved,
+and the best ones of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the
+best lists are counted on all rows.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
 LEAST_ROUNDS = 20
 """The ladders agree after so many rounds of all temperatures at the earliest."""
+NEAR = 1.0
+"""Ladders whose best lists are closer than this, in nats, walk on if they do not agree: one may have come late."""
 BRED = 6
 """How many lists of each ladder are bred."""
 MOST_WORDS = 2e10
@@ -140,24 +143,31 @@ class AnnealLists:
         if noted := [trace for trace in traces if trace is not None]:
             state.traces.append(np.array(noted))
             state.r_hat = split_gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
-        if self._agree(state) or left <= COUNTED:
+        if self._agree(state) or (left <= COUNTED and not self._may_agree(state)):
             state.improving = self._improving(state)
-        else:
+        elif left > COUNTED:
             state.done += COUNTED
+        else:
+            state.further += COUNTED
 
     def _agree(self, state: Ladders) -> bool:
         """Whether the chains that sample the posterior agree."""
         return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
 
+    def _may_agree(self, state: Ladders) -> bool:
+        """Whether ladders that do not agree may only have come late to one list, and have not walked twice as long."""
+        tops = [own.log_posterior for own in state.best_of_each]
+        return state.further < self.iterations and len(tops) > 1 and max(tops) - min(tops) < NEAR
+
     def _improving(self, state: Ladders) -> Iterator[None]:
         """Anneal the best lists of each ladder, breed from all of them, improve the best; then lists of fewer rules."""
+        state.own = state.best_of_each
         cold = [ladder.cold for ladder in state.ladders]
         works = []
         for ladder, breeding in zip(state.ladders, state.bred, strict=True):
             breeding.into = ladder.cold
             works.append(breeding.anneal(best_lists(ladder.rungs, BRED), BRED))
         yield from self._work(works)
-        state.own = state.best_of_each
         joint = state.bred[0]
         joint.size = BRED * self.chains
         for breeding in state.bred:
