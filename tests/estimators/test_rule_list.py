@@ -109,6 +109,26 @@ def test_jobs_change_nothing():
     assert one.search_.r_hat == two.search_.r_hat
 
 
+def test_chains_that_do_not_agree_are_told_with_the_list_of_each():
+    wide = random_tree(rows=300, sizes=(4, 4, 4, 4)).frame
+    with pytest.warns(SearchWarning, match="ended at 2 lists; the posterior has several modes"):
+        found = SparseRuleList(max_rules=10, search="anneal", iterations=5_000).fit(wide).search_
+    assert found.modes[0].structure == found.structure
+    assert sum(mode.restarts for mode in found.modes) == found.restarts == 2
+    assert len({mode.structure.rules for mode in found.modes}) == len(found.modes)
+    assert [mode.log_posterior for mode in found.modes] == sorted((m.log_posterior for m in found.modes), reverse=True)
+    assert found.spread == pytest.approx(found.modes[-2].log_posterior - found.modes[-1].log_posterior)
+
+
+@pytest.mark.filterwarnings("ignore:The chains do not agree")
+def test_chains_walk_on_while_one_that_came_late_to_the_list_of_the_others_may_agree(monkeypatch):
+    wide = random_tree(rows=300, sizes=(4, 4, 4, 4)).frame
+    model = SparseRuleList(max_rules=10, search="anneal", iterations=50_000)
+    assert model.fit(wide).search_.r_hat < 1.05
+    monkeypatch.setattr("sparsedensity.search.lists.anneal.NEAR", 0.0)
+    assert model.fit(wide).search_.r_hat > 1.1
+
+
 def test_a_limit_is_kept_and_said():
     model = SparseRuleList(max_rules=3).fit(TITANIC)
     assert model.n_rules_ == 3

@@ -249,14 +249,14 @@ def test_the_coldest_chain_of_a_ladder_visits_lists_as_often_as_the_posterior_sa
 
 @settings(max_examples=30)
 @given(domains(), st.data(), positive, kinds_of_conditions, st.sampled_from([0, 100]), st.integers(0, 10**6))
-def test_what_is_bred_scores_like_the_formula_and_crossing_loses_nothing(domain, data, a, kind, tiny, seed):
+def test_what_is_bred_scores_like_the_formula_and_breeding_loses_nothing(domain, data, a, kind, tiny, seed):
     rows = data.draw(data_in(domain))
     chain, antecedents, posterior = chain_on(domain, rows, a=a, kind=kind, limit=4, seed=seed)
     breeding = Breeding(chain, 1e-4)
     with mock.patch("sparsedensity.search.lists.breeding.TINY", tiny):
-        list(breeding.begin([], 3))
+        list(breeding.anneal([[], []], 3))
         first = breeding.best.log_posterior
-        list(breeding.cross(1e6, 2))
+        list(breeding.breed(1e6, 2))
     assert breeding.best.log_posterior >= first
     for log_posterior, numbers in breeding.members:
         rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in numbers])

@@ -69,6 +69,8 @@ def test_modes_are_told_with_what_they_differ_in():
         f"rules: {name} is {value}. One is 3 nats below the best, with its rules in another order."
     )
     assert "Modes" not in dict(search_facts(search(modes=modes[:1]), RULES))
+    put_together = dict(search_facts(search(modes=(Mode(RULES, -9.0, 0), Mode(other, -12.5, 2))), RULES))["Modes"]
+    assert put_together.startswith("All chains ended at one list. The best was found by annealing and crossing")
 
 
 def test_a_smaller_calibrated_size_is_told_and_an_equal_one_is_not():

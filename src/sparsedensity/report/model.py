@@ -14,7 +14,7 @@ from sparsedensity.domain import Bin, Domain, Feature, Value
 from sparsedensity.report import words
 from sparsedensity.report.evidence import Evidence
 from sparsedensity.report.naming import names_of
-from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words
+from sparsedensity.report.search_summary import calibrated_size, search_facts, search_in_words, several_modes
 from sparsedensity.report.traits import Trait, traits_of
 from sparsedensity.structures import Cells, RuleList, Structure, Tree
 from sparsedensity.structures.tree import Node
@@ -190,6 +190,7 @@ def report_of(
         ("Log posterior", f"{search.log_posterior:,.2f}"),
         ("Search", search_in_words(search, structure)),
         *calibrated_size(search, structure),
+        *several_modes(search),
     )
     how = search_facts(search, structure, posterior)
     return Report(title, facts, leaves, density, how, weight_name=weight_name, seed=seed)

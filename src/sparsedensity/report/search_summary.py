@@ -47,9 +47,7 @@ def search_facts(search: Any, structure: Structure, posterior: Any = None) -> Fa
         facts.append(("Restarts", _restarts(search)))
     if getattr(search, "r_hat", None) is not None:
         facts.append(("Convergence", f"Gelman-Rubin {search.r_hat:.4g}; 1 means that all chains agree"))
-    if len(modes := getattr(search, "modes", ())) > 1:
-        facts.append(("Modes", _modes(modes)))
-    return tuple(facts)
+    return (*facts, *several_modes(search))
 
 
 def calibrated_size(search: Any, structure: Structure) -> list[tuple[str, str]]:
@@ -59,6 +57,12 @@ def calibrated_size(search: Any, structure: Structure) -> list[tuple[str, str]]:
         return []
     doubt = "there may be nothing here." if size == 1 else "finer leaves may be chance."
     return [("Noise", f"Charging for the choice among splits, the best size is {size}: {doubt}")]
+
+
+def several_modes(search: Any) -> list[tuple[str, str]]:
+    """What is said if chains do not agree: where they ended."""
+    modes = getattr(search, "modes", ())
+    return [("Modes", _modes(modes))] if len(modes) > 1 else []
 
 
 def _restarts(search: Any) -> str:
@@ -72,9 +76,10 @@ def _modes(modes: Sequence[Any]) -> str:
     """Where chains ended that do not agree, and what is different there."""
     best, *others = modes
     ended = sum(mode.restarts > 0 for mode in modes)
-    text = f"The chains ended at {words.counted(ended, 'list', 'lists')}, so the posterior has several modes."
+    several = f"The chains ended at {ended} lists, so the posterior has several modes."
+    text = several if ended > 1 else "All chains ended at one list."
     if best.restarts == 0:
-        text += " The best was found by crossing what they found."
+        text += " The best was found by annealing and crossing what they found."
     for mode in others:
         below = words.nats(float(f"{best.log_posterior - mode.log_posterior:.3g}"))
         different = [rule for rule in mode.structure.rules if rule not in best.structure.rules]

@@ -2,9 +2,10 @@
 
 The chains of a ladder walk at temperatures from 1 up and trade places: hot ones change whole lists, cold ones find the
 best rules of each. The coldest samples the posterior itself, and the Gelman-Rubin statistic over all ladders, each of
-which starts from lists of its own, says whether they agree. Only then each ladder breeds from its best list, the lists
-of all ladders are crossed, and the best of them is improved, and the best ones of fewer rules. If not all rows can be
-brought home, the antecedents know a sample of them, and the best lists are counted on all rows.
+which starts from lists of its own, says whether they agree; if not, the best list of each is kept as a mode. Only then
+the best lists of each ladder's chains are annealed, those of all ladders are bred, and the best of them is improved,
+and the best ones of fewer rules. If not all rows can be brought home, the antecedents know a sample of them, and the
+best lists are counted on all rows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.breeding import Breeding
 from sparsedensity.search.lists.chain import ListChain, Work
 from sparsedensity.search.lists.chain_arrays import scratch_of, task_of
-from sparsedensity.search.lists.ladder import COUNTED, Ladder, Ladders, best_list, best_rules, scores_of
+from sparsedensity.search.lists.ladder import COUNTED, Ladder, Ladders, best_list, best_lists, best_rules, scores_of
 from sparsedensity.structures import RuleList, Structure
 from sparsedensity.structures.rule_order import in_reading_order
 from sparsedensity.table import Floats
@@ -34,14 +35,16 @@ HOTTEST = 0.1
 """The highest temperature, as a share of what the best list of one rule gains."""
 LEAST_ROUNDS = 20
 """The ladders agree after so many rounds of all temperatures at the earliest."""
-BRED, CROSSED = 4, 8
-"""How many lists each ladder breeds, and the most that are crossed in the end."""
-MOST_WORDS = 8e9
-"""How many words of rows may be read to cross lists, if as many proposals are made as there are by default."""
+NEAR = 1.0
+"""Ladders whose best lists are closer than this, in nats, walk on if they do not agree: one may have come late."""
+BRED = 6
+"""How many lists of each ladder are bred."""
+MOST_WORDS = 2e10
+"""How many words of rows may be read to breed lists, if as many proposals are made as there are by default."""
 MOST_WORDS_OF_BEST, MOST_WORDS_OF_SHORTER = 2e9, 1.2e9
 """How many words of rows may be read to improve the best list, and by each ladder to improve shorter ones."""
-PATIENCE = 12
-"""How many crossings in a row may find no new best list."""
+PATIENCE = 30
+"""How many lists in a row may be bred that are no new best."""
 USUAL = 400_000
 """How many proposals those are."""
 MOST_LENGTHS = 20
@@ -140,29 +143,37 @@ class AnnealLists:
         if noted := [trace for trace in traces if trace is not None]:
             state.traces.append(np.array(noted))
             state.r_hat = split_gelman_rubin(np.concatenate(state.traces[len(state.traces) // 2 :], axis=1))
-        if self._agree(state) or left <= COUNTED:
+        if self._agree(state) or (left <= COUNTED and not self._may_agree(state)):
             state.improving = self._improving(state)
-        else:
+        elif left > COUNTED:
             state.done += COUNTED
+        else:
+            state.further += COUNTED
 
     def _agree(self, state: Ladders) -> bool:
         """Whether the chains that sample the posterior agree."""
         return len(state.traces) >= LEAST_ROUNDS and state.r_hat is not None and state.r_hat < self.r_hat
 
+    def _may_agree(self, state: Ladders) -> bool:
+        """Whether ladders that do not agree may only have come late to one list, and have not walked twice as long."""
+        tops = [own.log_posterior for own in state.best_of_each]
+        return state.further < self.iterations and len(tops) > 1 and max(tops) - min(tops) < NEAR
+
     def _improving(self, state: Ladders) -> Iterator[None]:
-        """Breed from the best list of each ladder, then cross all, and improve the best; then lists of fewer rules."""
-        cold = [ladder.cold for ladder in state.ladders]
-        for chain, breeding, own in zip(cold, state.bred, state.best_of_each, strict=True):
-            chain.set(own.rules)
-            breeding.into = chain
-        yield from self._work([breeding.begin(breeding.into.rules, BRED) for breeding in state.bred])
+        """Anneal the best lists of each ladder, breed from all of them, improve the best; then lists of fewer rules."""
         state.own = state.best_of_each
+        cold = [ladder.cold for ladder in state.ladders]
+        works = []
+        for ladder, breeding in zip(state.ladders, state.bred, strict=True):
+            breeding.into = ladder.cold
+            works.append(breeding.anneal(best_lists(ladder.rungs, BRED), BRED))
+        yield from self._work(works)
         joint = state.bred[0]
-        joint.size = CROSSED
+        joint.size = BRED * self.chains
         for breeding in state.bred:
             for member in breeding.members:
                 joint.admit(member)
-        yield from self._work([joint.cross(MOST_WORDS, PATIENCE)])
+        yield from self._work([joint.breed(MOST_WORDS, PATIENCE)])
         cold[0].set(best_list(state.chains))
         yield from self._work([cold[0].improve(cold[0].limit, MOST_WORDS_OF_BEST)])
         shorter = range(1, min(int(np.argmax(scores_of(state.chains))), MOST_LENGTHS + 1))

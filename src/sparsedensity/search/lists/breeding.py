@@ -1,9 +1,10 @@
-"""Breeding: a few lists are annealed one by one, then two and two are crossed, while that finds better ones.
+"""Breeding: a few lists are annealed one by one, then two are crossed, or the best is ruined, while that finds better.
 
 Where there are few antecedents, chains walk and cool. Elsewhere, annealing takes out a rule or two at a time and draws
 others. Most antecedents are of no use to lists that are any good, so it looks at few of them: those that were worth
 most when all were looked at last. Crossing draws from the rules of both parents only. What parents have in common
-stays, and where they differ the better choice is soon found.
+stays, and where they differ the better choice is soon found. What no parent has is found by ruins: rules that only pay
+together are taken out together, and the list is annealed again.
 """
 
 from __future__ import annotations
@@ -16,24 +17,29 @@ from numpy.typing import NDArray
 
 from sparsedensity.search.lists.chain import ListChain, Work
 
-FEW = 200
-"""How many conditions, alone or in pairs, are looked at while lists are annealed."""
+FEW, FEW_OF_A_CONDITION = 200, 2
+"""How many conditions, alone or in pairs, are looked at while lists are annealed, at least; and how many for each
+condition that there is."""
 FIRST_LOOKS = 5
 """How many looks at all antecedents there are before."""
-STEPS, MOST_STEPS, FEW_PER_ALL = 25, 400, 3
-"""How often rules are drawn anew between two looks at all antecedents, at least, and while one list is annealed, at
-most; and how many times as long as such a look drawing takes, at least."""
+STEPS, FEW_PER_ALL = 25, 3
+"""How often rules are drawn anew between two looks at all antecedents, at least; and how many times as long as such a
+look drawing takes, at least."""
+STEPS_OF_ONE, STEPS_OF_CHILD = 200, 75
+"""How often rules are drawn anew while a list, or one that was crossed or ruined, is annealed."""
+WORDS_OF_ONE, WORDS_OF_CHILD = 1.5e9, 8e8
+"""How many words of rows are read then, at most."""
 APART = 2
 """How many rules are taken out at a time, at most; where lists are crossed, twice as many."""
 CROSSINGS = 60
 """How often rules of both parents are drawn anew."""
+RUINED, MOST_RUINED = 0.5, 4
+"""How often the best list is ruined instead, and how many rules it loses, unless they are those of one column."""
 HOT, WARM, COLD = 0.003, 0.0003, 0.0001
-"""The temperatures at which lists, and crossed lists, are first annealed, and the last one, as shares of the gain over
-the empty list. They are never below 1."""
-WORDS_OF_ONE, WORDS_OF_CROSSED = 1e9, 3.5e8
-"""How many words of rows are read to anneal one list, and one that was crossed."""
+"""The temperatures at which lists, and those that were crossed or ruined, are first annealed, and the last one, as
+shares of the gain over the empty list. They are never below 1."""
 PART = 0.5
-"""The part of a list that annealing starts from."""
+"""The part of a list that the first looks are for."""
 TINY = 100
 """Up to so many antecedents, a walk takes no time."""
 WALKS, PROPOSALS, PROPOSALS_OF_A_LOOK = 40, 5_000, 20
@@ -69,44 +75,43 @@ class Breeding:
         """The best list of the population; of equals the first."""
         return max(self.members, key=lambda member: member.log_posterior)
 
-    def begin(self, start: Rules, count: int) -> Work:
-        """A population of up to so many lists: the start, and others that are annealed."""
-        self.size = count
-        self._begin(start)
-        self._admit()
-        yield from self._from_nothing() if self.chain.antecedents <= TINY else self._from_parts(start)
+    def anneal(self, starts: Sequence[Rules], size: int) -> Work:
+        """A population of up to so many lists: what annealing makes of some to start from."""
+        self.size = size
+        yield from self._from_nothing() if self.chain.antecedents <= TINY else self._from_lists(starts)
 
     def _from_nothing(self) -> Work:
         """Let the chain walk from the empty list while it cools, again and again."""
         for _ in range(max(1, round(self.effort * WALKS))):
-            self._begin([])
+            self._go_to([])
             self.chain.walk(*COOLING, PROPOSALS, PROPOSALS_OF_A_LOOK)
             self._admit()
             yield
 
-    def _from_parts(self, start: Rules) -> Work:
-        """Anneal random parts of a list. Twice the same best is enough."""
+    def _from_lists(self, starts: Sequence[Rules]) -> Work:
+        """Anneal some lists, the first of which tells what is worth a look."""
         for _ in range(FIRST_LOOKS):
-            self.chain.set(self._part_of(start))
+            self.chain.set([rule for rule in starts[0] if self.chain.rng.random() < PART])
             self._look_at_all()
             yield
-        for _ in range(self.size - 1):
-            self._begin(self._part_of(start))
-            yield from self._cool(HOT, self.effort * WORDS_OF_ONE)
-            before, found = len(self.members), self._admit()
-            if len(self.members) == before and found >= self.best.log_posterior - SAME:
-                break
+        for start in starts:
+            self._go_to(start)
+            yield from self._cool(HOT, WORDS_OF_ONE, STEPS_OF_ONE)
+            self._admit()
 
-    def cross(self, most_words: float, patience: int) -> Work:
-        """Cross two lists of the population at a time and anneal what comes of it; the worst list makes room for it."""
+    def breed(self, most_words: float, patience: int) -> Work:
+        """Cross two lists of the population, or ruin the best, and anneal what comes of it, again and again.
+
+        Ends once so many in a row were no new best, or so many words are read.
+        """
         idle, end = 0, self._read + self.effort * most_words
         while idle < patience and len(self.members) > 1 and self._read < end:
             best = self.best.log_posterior
-            one, other = self.chain.rng.choice(len(self.members), 2, replace=False)
-            self._begin(self.members[one].rules)
-            self._mix(self.members[one].rules, self.members[other].rules)
-            self.chain.set(self.chain.best_list)
-            yield from self._cool(WARM, self.effort * WORDS_OF_CROSSED)
+            if self.chain.rng.random() < RUINED:
+                self._go_to(self._ruin(self.best.rules))
+            else:
+                self._cross(*self._parents())
+            yield from self._cool(WARM, WORDS_OF_CHILD, STEPS_OF_CHILD)
             self._admit()
             idle = 0 if self.best.log_posterior > best + SAME else idle + 1
 
@@ -121,33 +126,46 @@ class Breeding:
         if new.log_posterior > self.members[like].log_posterior:
             self.members[like] = new
 
-    def _part_of(self, rules: Rules) -> Rules:
-        return [rule for rule in rules if self.chain.rng.random() < PART]
+    def _parents(self) -> tuple[Rules, Rules]:
+        """Two lists of the population; every other time the first is the best."""
+        rng, best = self.chain.rng, self.best
+        shuffled = [self.members[i] for i in rng.permutation(len(self.members))]
+        if rng.random() < 0.5:
+            shuffled.sort(key=lambda member: member is not best)
+        return shuffled[0].rules, shuffled[1].rules
 
-    def _begin(self, rules: Rules) -> None:
+    def _ruin(self, rules: Rules) -> Rules:
+        """A list without some of its rules: a few of them, or all that have a condition on one column."""
+        rng, column = self.chain.rng, self.chain.task.conditions.run["feature"]
+        if not rules:
+            return rules
+        if rng.random() < 0.5:
+            gone = rng.permutation(len(rules))[: rng.integers(2, MOST_RUINED + 1)]
+            return [rule for i, rule in enumerate(rules) if i not in gone]
+        one = column[rng.choice(rules[rng.integers(len(rules))])]
+        return [rule for rule in rules if one not in column[rule]]
+
+    def _go_to(self, rules: Rules) -> None:
         """Go to a list, and remember nothing else."""
         self.chain.memory.archive.score.fill(-np.inf)
         self.chain.set(rules)
 
-    def _admit(self) -> float:
-        """Hand over what was found; its log posterior."""
+    def _admit(self) -> None:
+        """Hand over what was found, and let it into the population."""
         self.into.remember(self.chain)
         rules = self.chain.best_list
-        found = Member(float(self.chain.scores[len(rules)]), rules)
-        self.admit(found)
-        return found.log_posterior
+        self.admit(Member(float(self.chain.scores[len(rules)]), rules))
 
-    def _cool(self, hot: float, words: float) -> Work:
-        """Draw rules of the list anew, ever colder, until so many words are read."""
-        chain, end, begin = self.chain, self._read + words, self._read
+    def _cool(self, hot: float, words: float, steps: int) -> Work:
+        """Draw rules of the list anew, ever colder, until so many words are read, or that was done so often."""
+        chain, begin, last, done = self.chain, self._read, self._read, 0.0
         gain = chain.log_posterior - self._empty
-        last, steps = begin, 0
-        while self._read < end and steps < MOST_STEPS:
+        while done < 1:
             if self._read >= last:
                 last = FEW_PER_ALL * self._look_at_all() + self._read
-            cooled = max((self._read - begin) / words, steps / MOST_STEPS)
-            self._regrow(gain * hot * (COLD / hot) ** min(1.0, cooled), STEPS, APART)
-            steps += STEPS
+            self._regrow(gain * hot * (COLD / hot) ** done, STEPS, APART)
+            done += STEPS / (self.effort * steps)
+            done = max(done, (self._read - begin) / (self.effort * words))
             yield
 
     def _look_at_all(self) -> float:
@@ -165,23 +183,26 @@ class Breeding:
         self._read += words
         if not chain.insert():
             chain.set(rules)
-        if worth.size > FEW:
+        few = max(FEW, FEW_OF_A_CONDITION * len(worth))
+        if worth.size > few:
             self._rank += 1
-            best = np.argpartition(worth, -FEW, axis=None)[-FEW:]
+            best = np.argpartition(worth, -few, axis=None)[-few:]
             best = best[np.argsort(-worth.flat[best])]
-            self._rank.flat[best] = np.minimum(self._rank.flat[best], np.arange(FEW))
-            self._look_at(np.argpartition(self._rank, FEW, axis=None)[:FEW])
+            self._rank.flat[best] = np.minimum(self._rank.flat[best], np.arange(few))
+            self._look_at(np.argpartition(self._rank, few, axis=None)[:few])
         else:
             self._look_at(np.arange(worth.size))
         return words
 
-    def _mix(self, one: Rules, other: Rules) -> None:
-        """Draw rules of two lists, from the first on."""
+    def _cross(self, one: Rules, other: Rules) -> None:
+        """Draw rules of two lists, from the first on, and go to the best list on the way."""
         conditions = len(self._rank)
+        self._go_to(one)
         self._look_at([rule[0] * conditions + rule[:2][-1] for rule in one + other])
         gain = self.chain.log_posterior - self._empty
         for share in np.geomspace(HOT, COLD, 4):
             self._regrow(gain * share, CROSSINGS // 4, 2 * APART)
+        self.chain.set(self.chain.best_list)
 
     def _look_at(self, few: Sequence[int] | NDArray[np.int64]) -> None:
         """Name the pairs of conditions to look at, by their numbers."""

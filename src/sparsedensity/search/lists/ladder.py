@@ -68,6 +68,8 @@ class Ladders:
     ladders: list[Ladder]
     done: int = 0
     """Proposals of each ladder so far."""
+    further: int = 0
+    """Those made beyond what was asked for, so that one that came late may agree with the others."""
     traces: list[Floats] = field(default_factory=list)
     """The log posterior of every chain that samples it, a block at a time."""
     r_hat: float | None = None
@@ -76,7 +78,7 @@ class Ladders:
     improving: Iterator[None] | None = None
     """The improvement of what the chains found, once it has begun."""
     own: list[Member] = field(default_factory=list)
-    """The best list of each ladder before they shared what they had found."""
+    """The best list of each ladder before any list was annealed or bred."""
     finished: bool = False
 
     @property
@@ -119,3 +121,9 @@ def best_rules(chains: Sequence[ListChain], n: int) -> list[list[int]]:
 def best_list(chains: Sequence[ListChain]) -> list[list[int]]:
     """The best list that some chains have seen."""
     return best_rules(chains, int(np.argmax(scores_of(chains))))
+
+
+def best_lists(chains: Sequence[ListChain], most: int) -> list[list[list[int]]]:
+    """The best lists that some chains have seen, one of each, of so many chains."""
+    best = sorted(chains, key=lambda chain: -float(chain.scores.max()))
+    return [chain.best_list for chain in best[:most]]
