@@ -156,8 +156,10 @@ class AnnealLists:
 
     def _may_agree(self, state: Ladders) -> bool:
         """Whether ladders that do not agree may only have come late to one list, and have not walked twice as long."""
+        if state.r_hat is None or state.r_hat < self.r_hat or state.further >= self.iterations:
+            return False
         tops = [own.log_posterior for own in state.best_of_each]
-        return state.further < self.iterations and len(tops) > 1 and max(tops) - min(tops) < NEAR
+        return len(tops) > 1 and max(tops) - min(tops) < NEAR
 
     def _improving(self, state: Ladders) -> Iterator[None]:
         """Anneal the best lists of each ladder, breed from all of them, improve the best; then lists of fewer rules."""
