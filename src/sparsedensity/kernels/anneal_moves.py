@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import NONE, TWO, bare, record
-from sparsedensity.kernels.anneal_regions import count, divide_best, divide_blindly, study
+from sparsedensity.kernels.anneal_regions import counted_slot, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import (
     BORROW,
     GROW,
@@ -147,8 +147,7 @@ def is_known(s, region, price):
 @bare
 def known_division(s, region):
     """Label the values of a feature as the best known subtree does; the feature."""
-    if s.regions[region].slot < 0:
-        count(s, region)
+    counted_slot(s, region)
     f = s.regions[region].known_feature
     for value in range(s.space.features[f].start, s.space.features[f].stop):
         s.desk.cells[value].label = np.int64(s.allowed[region, value]) - 1
@@ -262,8 +261,7 @@ def rebuild_once(s, t, spare, other, settings, rng):
 @bare
 def graft(s, t, node, f, labels):
     """Split a leaf by the given labels of feature f's values."""
-    if s.regions[t.nodes[node].region].slot < 0:
-        count(s, t.nodes[node].region)
+    counted_slot(s, t.nodes[node].region)
     for i in range(labels.size):
         s.desk.cells[s.space.features[f].start + i].label = labels[i]
     split(s, t, node, f)

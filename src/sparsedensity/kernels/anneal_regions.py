@@ -11,7 +11,7 @@ from numba import types
 
 from sparsedensity.kernels import TWO, bare, by_type, held, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, Uniform, model_of, term
-from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows, add_row
 from sparsedensity.kernels.divisions import (
     CountedRegion,
     Desk,
@@ -39,8 +39,6 @@ class Memory(NamedTuple):
     codes: np.ndarray
     columns: np.ndarray
     """The same codes, one feature after the other."""
-    places: np.ndarray
-    """The places of the codes among all values."""
     weights: np.ndarray
     space: Space
     belief: Belief
@@ -260,6 +258,12 @@ def count(s, region):
 
 
 @bare
+def counted_slot(s, region):
+    """The slot with a region's counts, counted if nobody asked before."""
+    return s.regions[region].slot if s.regions[region].slot >= 0 else count(s, region)
+
+
+@bare
 def list_rows(s, region, above):
     """List the rows of a region that are among those of one above, and behind them the others; how many are inside."""
     begin, length, to = s.regions[above].begin, s.regions[above].length, s.used[0].rows
@@ -302,10 +306,7 @@ def count_lighter(s, region, above):
     if not inside:
         begin, end = own.begin + upper.length, own.begin + 2 * upper.length - own.length
     for i in range(begin, end):
-        row = s.rows[i]
-        weight = s.weights[row]
-        for f in range(s.codes.shape[1]):
-            counts[s.places[row, f]] += weight
+        add_row(counts, s, s.rows[i], s.space.features)
     if not inside:
         for value in range(s.allowed.shape[1]):
             counts[value] = s.counts[upper.slot, value] - counts[value]
@@ -330,8 +331,7 @@ def study(s, region, rng):
     slot, values, best = s.regions[region].slot, s.allowed.shape[1], 0
     if slot >= 0 and s.regions[region].best >= 0:
         return slot
-    if slot < 0:
-        slot = count(s, region)
+    slot = counted_slot(s, region)
     for f in range(s.codes.shape[1]):
         s.counts[slot, values + f] = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
         if s.counts[slot, values + f] > s.counts[slot, values + best]:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from sparsedensity.kernels import NONE, TWO, bare
-from sparsedensity.kernels.anneal_regions import allowed_values, count, divide_best
+from sparsedensity.kernels.anneal_regions import allowed_values, counted_slot, divide_best
 from sparsedensity.kernels.anneal_trees import close, has_room, inner_below, split
 
 GROW, RAISE, LIFT, CHANGE, INSERT, BORROW = (np.int64(kind) for kind in range(6))
@@ -164,8 +164,7 @@ def transplant(s, t, node, copy, source, rng):
 @bare
 def label_as(s, t, leaf, copy, like, rng):
     """Label the values of a leaf as a split of the copy does; those that the split never meets go to a drawn group."""
-    if s.regions[t.nodes[leaf].region].slot < 0:
-        count(s, t.nodes[leaf].region)
+    counted_slot(s, t.nodes[leaf].region)
     feature, stray = s.space.features[copy.nodes[like].feature], np.int64(rng.random() * copy.nodes[like].children)
     for value in range(feature.start, feature.stop):
         label = np.int64(copy.labels[like, value - feature.start])

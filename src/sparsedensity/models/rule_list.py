@@ -148,10 +148,10 @@ class SparseRuleList(SearchedModel):
         found = self._search(problem, antecedents, watch)
         if found.reason == "iterations" and (found.r_hat is None or found.r_hat >= self.r_hat):
             reached = "was not reached" if found.r_hat is None else f"is {found.r_hat:.3g}, not below {self.r_hat}"
-            ended = "this is the best list they saw"
-            if sum(mode.restarts > 0 for mode in found.modes) > 1:
+            ended, lists = "this is the best list they saw", sum(mode.restarts > 0 for mode in found.modes)
+            if lists > 1:
                 apart = f"the posterior has several modes, {found.spread:.3g} nats apart (search_.modes)"
-                ended = f"they ended at {sum(mode.restarts > 0 for mode in found.modes)} lists; {apart}"
+                ended = f"they ended at {lists} lists; {apart}"
             warn(
                 f"The chains do not agree yet (R-hat {reached}): {ended}. Raise iterations, or limit max_rules.",
                 SearchWarning,

@@ -28,8 +28,6 @@ MOST_BYTES = 12_000_000
 """For counts, and again for regions: only what is used is touched."""
 MOST_LISTED = 4_000_000
 """How many rows lists of them have room for, in 16 megabytes."""
-FEW_PLACES = 1 << 16
-"""Values whose places take two bytes."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
 """At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
 
@@ -101,7 +99,6 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
     memory = regions.Memory(
         codes=table.codes,
         columns=np.ascontiguousarray(table.codes.T),
-        places=(table.codes + table.domain.starts[:-1]).astype(np.uint16 if values <= FEW_PLACES else np.uint32),
         weights=table.weights,
         space=space_of(table.domain),
         belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, MOST_GROUPS),
