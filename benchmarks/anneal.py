@@ -106,7 +106,7 @@ def proposals_per_second(problem: Problem[LeafSparse], steps: int = 2_000) -> fl
     """Subtrees grown again at a temperature of 20 nats, after the regions they visit have mostly been read."""
     recipe = anneal.ALONE
     chain = AnnealChain(problem, whole_table(problem.engine), recipe, np.random.default_rng(0))
-    chain._begin()
+    chain.begin()
     for _ in range(5):
         chain._rebuild(steps, 20.0, recipe.settings)
     before, begin = chain.proposed, time.process_time()

@@ -195,6 +195,65 @@ def test_a_table_of_many_rows_is_searched_on_a_sample_and_scored_on_all_rows(mon
     assert found.log_posterior == pytest.approx(naive.leaf_sparse(found.structure, counted, 8, 2))
 
 
+@pytest.fixture
+def few_of_many(monkeypatch):
+    """Problems of a thousand rows, of which chains look at fifty or so in the beginning."""
+    monkeypatch.setattr(anneal, "SOME_ROWS", 50)
+    monkeypatch.setattr(anneal, "ROWS_PER_LEAF", 2)
+    truth = random_tree(rows=2000, sizes=[4] * 8, leaves=30, seed=3)
+    table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
+    assert len(table) > 500
+    return Problem(MemoryEngine(table), LeafSparse(), 12)
+
+
+def test_chains_that_looked_at_some_rows_go_on_with_all_and_every_score_is_that_of_all_rows(few_of_many):
+    looked = []
+    watch = [lambda state, seconds: looked.append((state.some is None, state.log_posterior))]
+    found = run(Anneal(restarts=4, iterations=100), few_of_many, watch=watch, rng=np.random.default_rng(0))
+    assert [every for every, _ in looked] == sorted(every for every, _ in looked)
+    assert (looked[0][0], looked[-1][0]) == (False, True)
+    rows = zip(few_of_many.engine.table.codes.tolist(), few_of_many.engine.table.weights.tolist(), strict=True)
+    assert found.log_posterior == pytest.approx(
+        naive.leaf_sparse(found.structure, [(tuple(row), w) for row, w in rows], 8, 2)
+    )
+    for size, score in found.scores.items():
+        assert score == pytest.approx(few_of_many.score(found.archive[size]))
+    assert found.log_posterior == pytest.approx(max(found.scores.values()))
+    assert [score for _, score in looked] == sorted(score for _, score in looked)
+    assert 0.0 <= found.spread <= found.log_posterior - few_of_many.score_of_one_leaf()
+
+
+def test_ctrl_c_while_some_rows_are_looked_at_hands_back_a_tree_with_its_score_on_all(few_of_many):
+    def interrupt(state, seconds):
+        assert state.some is not None
+        raise KeyboardInterrupt
+
+    found = run(Anneal(restarts=2), few_of_many, watch=[interrupt], rng=np.random.default_rng(0))
+    assert found.reason == "interrupted"
+    assert found.log_posterior == pytest.approx(few_of_many.score(found.structure))
+
+
+@pytest.mark.parametrize("iterations", [1, 30])
+def test_a_given_tree_is_not_lost_because_some_rows_like_another_better(few_of_many, iterations):
+    best = run(Anneal(), few_of_many, rng=np.random.default_rng(0))
+    again = Anneal(restarts=2, iterations=iterations, starts=(best.structure,))
+    found = run(again, few_of_many, rng=np.random.default_rng(1))
+    assert found.log_posterior >= best.log_posterior - 1e-6
+
+
+def test_some_rows_weigh_what_all_do_and_there_are_some_for_every_leaf():
+    domain = random_tree(rows=1, sizes=[4] * 8, leaves=2, seed=0).domain
+    codes = np.arange(60_000)[:, None] // 4 ** np.arange(8) % 4
+    table = Table.of(domain, codes.astype(np.uint8), np.ones(60_000))
+    some = anneal.some_rows(table, 20, np.random.default_rng(0))
+    assert anneal.SOME_ROWS <= len(some) < 2 * anneal.SOME_ROWS
+    assert some.n == pytest.approx(table.n, rel=0.1)
+    assert np.array_equal(some.weights, np.rint(some.weights))
+    assert len(anneal.some_rows(table, 300, np.random.default_rng(0))) >= 300 * anneal.ROWS_PER_LEAF
+    assert anneal.some_rows(table, 1000, np.random.default_rng(0)) is None
+    assert anneal.some_rows(some, 20, np.random.default_rng(0)) is None
+
+
 def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
     make = chain.make_memory
     small = {"regions": 130, "allowed": 130, "counts": 3}

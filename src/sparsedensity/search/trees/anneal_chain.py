@@ -141,7 +141,7 @@ class AnnealChain:
     def block(self, share: float) -> None:
         """Some tens of milliseconds of search."""
         if not self.started:
-            self._begin()
+            self.begin()
         end = self.spent + BLOCK
         while self.spent < end and not self.done:
             x = max(self._progress(), share)
@@ -169,6 +169,12 @@ class AnnealChain:
         if self.started:
             del self.memory, self.trees
 
+    def recount(self, searched: AnyProblem) -> None:
+        """Keep the best tree only, with its log posterior on other rows."""
+        self.kept = {}
+        self.score = searched.score(self.tree(searched))
+        self.found = self.found._replace(score=self.score)
+
     @property
     def wants_more(self) -> bool:
         """Whether one more leaf than the limit allows would pay, even with a new feature."""
@@ -176,7 +182,7 @@ class AnnealChain:
             return self.wanted_more
         return self.leaves >= self.limit and self._would_grow(self.trees[2])
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Memory, and the first tree: given, or grown."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
@@ -192,6 +198,7 @@ class AnnealChain:
             self._rebuild(1, COLD, self.recipe.settings._replace(trust=0.0))
         if score_of(tree) > score_of(best):
             copy_tree(tree, best)
+        self._keep()
 
     def _progress(self) -> float:
         """How much of its share of the budget is used: of proposals, or of work."""
@@ -286,7 +293,7 @@ class AnnealChain:
 
     def walk_down(self, steps: int) -> dict[int, Stored]:
         """A short search at every size, from that of the first tree down to a single leaf."""
-        self._begin()
+        self.begin()
         tree, _, best, _ = self.trees
         found: dict[int, Stored] = {}
         for size in range(min(leaves_of(best), ARCHIVED), 0, -1):
