@@ -39,11 +39,11 @@ NEAR = 1.0
 """Ladders whose best lists are closer than this, in nats, walk on if they do not agree: one may have come late."""
 BRED = 6
 """How many lists of each ladder are bred."""
-MOST_WORDS = 2e10
+MOST_WORDS = 6e10
 """How many words of rows may be read to breed lists, if as many proposals are made as there are by default."""
 MOST_WORDS_OF_BEST, MOST_WORDS_OF_SHORTER = 2e9, 1.2e9
 """How many words of rows may be read to improve the best list, and by each ladder to improve shorter ones."""
-PATIENCE = 30
+PATIENCE = 60
 """How many lists in a row may be bred that are no new best."""
 USUAL = 400_000
 """How many proposals those are."""

@@ -1,10 +1,11 @@
-"""Breeding: a few lists are annealed one by one, then two are crossed, or the best is ruined, while that finds better.
+"""Breeding: a few lists are annealed one by one, then crossed, ruined or freed of a condition, while that finds better.
 
 Where there are few antecedents, chains walk and cool. Elsewhere, annealing takes out a rule or two at a time and draws
 others. Most antecedents are of no use to lists that are any good, so it looks at few of them: those that were worth
 most when all were looked at last. Crossing draws from the rules of both parents only. What parents have in common
 stays, and where they differ the better choice is soon found. What no parent has is found by ruins: rules that only pay
-together are taken out together, and the list is annealed again.
+together are taken out together, and the list is annealed again. Which of two columns is peeled off first is settled by
+a whole block of rules that share a condition; they lose it together.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ APART = 2
 """How many rules are taken out at a time, at most; where lists are crossed, twice as many."""
 CROSSINGS = 60
 """How often rules of both parents are drawn anew."""
-RUINED, MOST_RUINED = 0.5, 4
+RUINED, MOST_RUINED = 0.35, 4
 """How often the best list is ruined instead, and how many rules it loses, unless they are those of one column."""
+FREED = 0.25
+"""How often rules that share a condition lose it instead."""
 HOT, WARM, COLD = 0.003, 0.0003, 0.0001
 """The temperatures at which lists, and those that were crossed or ruined, are first annealed, and the last one, as
 shares of the gain over the empty list. They are never below 1."""
@@ -100,17 +103,19 @@ class Breeding:
             self._admit()
 
     def breed(self, most_words: float, patience: int) -> Work:
-        """Cross two lists of the population, or ruin the best, and anneal what comes of it, again and again.
+        """Cross two lists of the population, ruin the best or free one, and anneal what comes of it, again and again.
 
         Ends once so many in a row were no new best, or so many words are read.
         """
         idle, end = 0, self._read + self.effort * most_words
         while idle < patience and len(self.members) > 1 and self._read < end:
-            best = self.best.log_posterior
-            if self.chain.rng.random() < RUINED:
+            best, mark, (one, other) = self.best.log_posterior, self.chain.rng.random(), self._parents()
+            if mark < RUINED:
                 self._go_to(self._ruin(self.best.rules))
+            elif mark < RUINED + FREED:
+                self._go_to(self._free(one))
             else:
-                self._cross(*self._parents())
+                self._cross(one, other)
             yield from self._cool(WARM, WORDS_OF_CHILD, STEPS_OF_CHILD)
             self._admit()
             idle = 0 if self.best.log_posterior > best + SAME else idle + 1
@@ -144,6 +149,16 @@ class Breeding:
             return [rule for i, rule in enumerate(rules) if i not in gone]
         one = column[rng.choice(rules[rng.integers(len(rules))])]
         return [rule for rule in rules if one not in column[rule]]
+
+    def _free(self, rules: Rules) -> Rules:
+        """A list whose rules lose a condition that several share, the likelier the more do; if none do, a ruin."""
+        paired = [condition for rule in rules if len(rule) > 1 for condition in rule]
+        shared = [condition for condition in paired if paired.count(condition) > 1]
+        if not shared:
+            return self._ruin(rules)
+        lost = shared[self.chain.rng.integers(len(shared))]
+        left = (tuple(condition for condition in rule if condition != lost) for rule in rules)
+        return [list(rule) for rule in dict.fromkeys(left) if rule]
 
     def _go_to(self, rules: Rules) -> None:
         """Go to a list, and remember nothing else."""
@@ -195,14 +210,19 @@ class Breeding:
         return words
 
     def _cross(self, one: Rules, other: Rules) -> None:
-        """Draw rules of two lists, from the first on, and go to the best list on the way."""
+        """Draw rules of two lists, from the first on.
+
+        The best list on the way is most often the first itself, and would only be annealed again; so it is kept, and
+        the chain stays at the last.
+        """
         conditions = len(self._rank)
         self._go_to(one)
         self._look_at([rule[0] * conditions + rule[:2][-1] for rule in one + other])
         gain = self.chain.log_posterior - self._empty
         for share in np.geomspace(HOT, COLD, 4):
             self._regrow(gain * share, CROSSINGS // 4, 2 * APART)
-        self.chain.set(self.chain.best_list)
+        self._admit()
+        self._go_to(self.chain.rules)
 
     def _look_at(self, few: Sequence[int] | NDArray[np.int64]) -> None:
         """Name the pairs of conditions to look at, by their numbers."""
