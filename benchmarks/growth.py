@@ -39,7 +39,6 @@ from sparsedensity import LeafSparseTree, SparseRuleList
 from sparsedensity.datasets import Truth
 from sparsedensity.errors import DataError, SearchWarning, SparseDensityError
 from sparsedensity.search.base import size_of
-from sparsedensity.table import Codes
 from sparsedensity.writing import write_text
 
 MOST_SECONDS = float(os.environ.get("BENCH_SECONDS", "300"))
@@ -216,38 +215,48 @@ def slope_in_words(line: Line) -> str:
 def million(size: Size, kept: Parts) -> Iterator[str]:
     """Fits of so many rows beside mlpack's DET, unpruned, to which codes are numbers: all in one run."""
     seconds = kept.part(f"beside DET, {size}", lambda: beside_det(size))
-    theirs = seconds["det"]
+    theirs = None if seconds["det"] is None else Spent(*seconds["det"])
     yield header(f"{size.rows:,} rows, {size.columns} columns", "processor s", "of DET", "found")
     if theirs is not None:
-        yield f"| mlpack's DET, unpruned | {theirs:.1f} | 1.00 | |"
+        yield f"| mlpack's DET, unpruned | {'more than ' if theirs.stopped else ''}{theirs.seconds:.1f} | 1.00 | |"
     for model in MODELS:
         spent = Spent(*seconds[model])
-        ratio = "" if theirs is None else f"{spent.seconds / theirs:.2f}"
         yield f"| {model} | " + (
-            "stopped | | |" if spent.stopped else f"{spent.seconds:.1f} | {ratio} | {spent.found:,} |"
+            "stopped | | |" if spent.stopped else f"{spent.seconds:.1f} | {ratio(spent, theirs)} | {spent.found:,} |"
         )
     if theirs is None:
         yield "\nmlpack is skipped: it is not installed (pip install mlpack)."
-    if any(Spent(*seconds[model]).stopped for model in MODELS):
+    if any(Spent(*each).stopped for each in seconds.values() if each is not None):
         yield f"\nWhat took more than {MOST_SECONDS:g} processor seconds was stopped."
 
 
+def ratio(ours: Spent, theirs: Spent | None) -> str:
+    """Our seconds as a share of theirs, which is less than this if theirs were not all; empty without theirs."""
+    return "" if theirs is None else f"{'< ' if theirs.stopped else ''}{ours.seconds / theirs.seconds:.2f}"
+
+
 def beside_det(size: Size) -> dict[str, Any]:
-    """The seconds of DET, and what every model takes after it."""
-    theirs = seconds_of_det(draw(size.rows, size.columns, size.values).codes)
-    return {"det": theirs} | {model: measured(model, size) for model in MODELS}
+    """What DET takes, and every model after it."""
+    return {"det": measured_det(size)} | {model: measured(model, size) for model in MODELS}
 
 
-def seconds_of_det(codes: Codes) -> float | None:
-    """The processor seconds of mlpack's DET without pruning; nothing if it is not installed."""
+def measured_det(size: Size) -> Spent | None:
+    """What mlpack's DET takes without pruning, in a process of its own; nothing if it is not installed."""
     if importlib.util.find_spec("mlpack") is None:
         return None
+    spent = in_a_process(timed_det, size)
+    return Spent(MOST_SECONDS, 0, stopped=True) if spent is None else spent
+
+
+def timed_det(sender: Connection, size: Size) -> None:
+    """Send what DET takes."""
     from mlpack import det
 
-    numbers = codes.astype(np.float64)
+    numbers = draw(size.rows, size.columns, size.values).codes.astype(np.float64)
+    stop_after(MOST_SECONDS)
     begin = time.process_time()
     det(training=numbers, skip_pruning=True)
-    return time.process_time() - begin
+    sender.send(Spent(time.process_time() - begin, 0))
 
 
 def write_page(

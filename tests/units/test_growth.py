@@ -75,7 +75,7 @@ def test_every_model_of_the_benchmark_keeps_its_limit(model, monkeypatch):
 
 
 def test_mlpack_stands_beside_our_fits(monkeypatch):
-    monkeypatch.setattr(growth, "seconds_of_det", lambda codes: 5.0)
+    monkeypatch.setattr(growth, "measured_det", lambda size: growth.Spent(5.0, 0))
     lines = [*growth.million(Size(rows=1000), Parts())]
     assert lines[0].startswith("| 1,000 rows, 20 columns | processor s | of DET | found |")
     assert "| profile tree | 10.0 | 2.00 | 7 |" in lines
@@ -83,9 +83,16 @@ def test_mlpack_stands_beside_our_fits(monkeypatch):
     assert lines[-1] == "\nWhat took more than 300 processor seconds was stopped."
 
 
+def test_a_det_that_was_stopped_takes_longer_than_that(monkeypatch):
+    monkeypatch.setattr(growth, "measured_det", lambda size: growth.Spent(300.0, 0, stopped=True))
+    lines = [*growth.million(Size(rows=1000), Parts())]
+    assert "| mlpack's DET, unpruned | more than 300.0 | 1.00 | |" in lines
+    assert "| profile tree | 10.0 | < 0.03 | 7 |" in lines
+
+
 def test_det_is_run():
     pytest.importorskip("mlpack", reason="mlpack is not installed: pip install sparsedensity[mlpack]")
-    assert growth.seconds_of_det(growth.draw(1000, 3, 3).codes) > 0
+    assert growth.measured_det(growth.Size(1000, 3, 3)).seconds > 0
 
 
 def test_without_mlpack_only_our_fits_are_measured(monkeypatch):
