@@ -336,7 +336,7 @@ NONSENSE: dict[str, tuple[tuple[Any, ...], str]] = {
     "expected_branches": ((0, -1, np.nan, "few"), "greater than 0"),
     "feature_probability": ((0, 1, -0.5, np.nan, "often"), "between 0 and 1"),
     "iterations": ((0, -1, 2.5, "many", True), "1 or more"),
-    "restarts": ((0, -1, 2.5, "many", None, True), "1 or more"),
+    "restarts": ((0, -1, 2.5, "many", True), "1 or more"),
     "r_hat": ((0, -1, np.nan, "close", None), "greater than 0"),
     "warm_start_from": ((3, ["tree"]), "a fitted"),
     "random_state": (("seed", -1, 2.5), "a whole number"),

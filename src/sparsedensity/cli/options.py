@@ -126,7 +126,9 @@ class ModelOptions:
         "The most proposals per restart or chain.", SEARCH, "by the size of the table; list: 400000"
     )
     restarts: int | None = given(
-        "How many searches, or ladders of chains of a list, run side by side.", SEARCH, "12; list: 2"
+        "How many searches, or ladders of chains of a list, run side by side.",
+        SEARCH,
+        "12, or 6 with profiles; list: 2",
     )
     cooling: Literal["geometric", "linear"] | None = given(
         "Leaf, branch: how the temperature falls.", SEARCH, "geometric"

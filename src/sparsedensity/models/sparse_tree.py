@@ -75,7 +75,8 @@ class SparseTree(SearchedModel):
     iterations
         Proposals of each restart; by default as many as the size of the table calls for.
     restarts
-        How many searches run side by side, before they learn from each other.
+        How many searches run side by side, before they learn from each other; by default 12, or 6 longer ones with
+        profiles.
     cooling
         How the temperature falls: ``"geometric"`` or ``"linear"``.
     time_limit
@@ -99,7 +100,7 @@ class SparseTree(SearchedModel):
     search: Literal["auto", "anneal", "exact", "greedy"] = "auto"
     depth: int | None = None
     iterations: int | None = None
-    restarts: int = 12
+    restarts: int | None = None
     cooling: Literal["geometric", "linear"] = "geometric"
     time_limit: float | None = None
     warm_start_from: Any = None
@@ -122,7 +123,8 @@ class SparseTree(SearchedModel):
         if self.depth is not None and self.search in ("anneal", "greedy"):
             raise ParameterError("search", self.search, "'exact' or 'auto' if a depth is given")
         check_limit("iterations", self.iterations)
-        check_restarts(self.restarts)
+        if self.restarts is not None:
+            check_restarts(self.restarts)
         check_time(self.time_limit)
         check_start(self.warm_start_from, STARTS)
 

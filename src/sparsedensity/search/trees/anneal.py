@@ -54,6 +54,8 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
+RESTARTS, RESTARTS_OF_PROFILES = 12, 6
+"""Where a proposal takes longer, fewer chains go further."""
 ROUND_SHARE, MOST_ROUNDS = 0.4, 6
 """What each round may spend, as a share of what the restarts spend alone; and how many rounds there are at most."""
 GO_ON, FEWEST = 2 / 3, 2
@@ -78,7 +80,8 @@ WORK_PER_ROW = 4e7
 class Anneal:
     """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
-    restarts: int = 12
+    restarts: int | None = None
+    """``None`` for as many as suit the leaves: twelve, or six of twice the budget if leaves have profiles."""
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -95,15 +98,16 @@ class Anneal:
         """The chains before their first block."""
         most = min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
         table, sampled = Searched.of(problem.engine, min(SAMPLE, most), rng, most)
-        generators = rng.spawn(2 * self.restarts + 2)[::-1]
+        restarts = self.restarts or (RESTARTS if problem.posterior.even else RESTARTS_OF_PROFILES)
+        generators = rng.spawn(2 * restarts + 2)[::-1]
         table = on_grid(table)
         searched = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
-        state = Annealing(table, searched, sampled, generators)
+        state = Annealing(table, searched, sampled, restarts, generators)
         state.grown = None if self.starts else grown_tree(searched, self.seconds)
         state.some = some_rows(state.table, limit_of(problem), rng)
         starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
         rows = state.table if state.some is None else state.some
-        for i in range(self.restarts):
+        for i in range(restarts):
             state.chains.append(self._chain(problem, state, rows, starts[i % len(starts)]))
         state.bottom = searched.score(Tree.leaf(problem.domain))
         state.update()
@@ -150,8 +154,8 @@ class Anneal:
             scores=scores,
             limit_binds=(leads and not state.is_sample and reached and leader.wants_more) or may_bind(problem),
             by_kind=state.by_kind,
-            restarts=self.restarts,
-            spread=state.spread if self.restarts > 1 else None,
+            restarts=state.restarts,
+            spread=state.spread if state.restarts > 1 else None,
             converged=state.settled,
             sampled=state.sampled,
         )
@@ -192,8 +196,8 @@ class Anneal:
             scores={size: one.log_posterior for size, one in counted.items()},
             limit_binds=passes.one_more_leaf_pays() or may_bind(problem),
             by_kind=state.by_kind,
-            restarts=self.restarts,
-            spread=state.spread if self.restarts > 1 else None,
+            restarts=state.restarts,
+            spread=state.spread if state.restarts > 1 else None,
             converged=state.settled,
             sampled=state.sampled,
         )
@@ -229,7 +233,7 @@ class Anneal:
                 self._look_at_all(problem, state)
             else:
                 state.keep_only(better(apart(state.chains)))
-            share = ROUND_SHARE * self.restarts / len(state.chains)
+            share = ROUND_SHARE * state.restarts / len(state.chains)
             each(state.pairs(), lambda pair: pair[0].resume(*pair[1:], share), self.jobs)
             state.rounds += 1
             return
@@ -263,6 +267,7 @@ class Annealing:
     """What is asked, of these rows."""
     sampled: int | None
     """How many rows were drawn, if these are not all."""
+    restarts: int
     generators: list[np.random.Generator]
     grown: Tree | None = None
     """The greedy tree of these rows."""
@@ -379,11 +384,12 @@ def better(chains: list[AnnealChain]) -> list[AnnealChain]:
 def budget_of(problem: AnyProblem, rows: int) -> float:
     """Work for one chain, in units of about a nanosecond."""
     values = int(problem.domain.starts[-1])
+    times = 1.0 if problem.posterior.even else RESTARTS / RESTARTS_OF_PROFILES
     if region_count(problem) <= FEW_REGIONS:
-        return min(max(3e5 * region_count(problem), 8e7), 4e8)
+        return float(times * min(max(3e5 * region_count(problem), 8e7), 4e8))
     few = min(1.0, rows / 2000)
     most = min(6.4e8, WORK_PER_ROW * rows)
-    return float(max(5e7, min(most, few * 3.2e5 * values**1.5 + 160.0 * rows * len(problem.domain))))
+    return float(times * max(5e7, min(most, few * 3.2e5 * values**1.5 + 160.0 * rows * len(problem.domain))))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:
