@@ -11,21 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.lazy import MAKERS, PARTS
-
-SPARK = {
-    "spark.default.parallelism": str(PARTS),  # no shuffle, after which a sample would depend on who was first
-    "spark.driver.memory": "512m",
-    "spark.executor.memory": "512m",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-    # Java for small tables: it starts in half the time.
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-}
+from tests.engines import sparks
+from tests.engines.lazy import MAKERS
 
 
 def pytest_collection_modifyitems(items):
@@ -87,25 +74,20 @@ def dask():
         yield client
 
 
-@pytest.fixture(scope="package")
-def spark(tmp_path_factory):
-    """A session with two executors, each a process of its own."""
-    pyspark = pytest.importorskip("pyspark.sql", reason="Spark is not installed: pip install pyspark")
+@pytest.fixture(scope="session")
+def spark_runs():
+    """Skips where Spark cannot be started."""
+    pytest.importorskip("pyspark.sql", reason="Spark is not installed: pip install pyspark")
     if sys.platform == "win32":
         pytest.skip("Spark needs Hadoop's own tools on Windows")
     if not _java_runs():
         pytest.skip("Spark needs Java 17 or later, which is neither at JAVA_HOME nor on the path")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SPARK_HOME", raising=False)  # the Spark that comes with pyspark, not another one
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        builder = pyspark.SparkSession.builder.master("local-cluster[2,1,512]").config(map=SPARK)
-        warehouse = tmp_path_factory.mktemp("spark")
-        session = builder.config("spark.sql.warehouse.dir", str(warehouse)).getOrCreate()
-        written = Path(pyspark.__file__).parents[1] / "work" / session.sparkContext.applicationId
+
+
+@pytest.fixture(scope="package")
+def spark(spark_runs, tmp_path_factory):
+    with sparks.session(tmp_path_factory.mktemp("spark")) as session:
         yield session
-        session.stop()
-        shutil.rmtree(written, ignore_errors=True)
 
 
 def _java_runs():
