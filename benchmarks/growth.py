@@ -21,6 +21,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -119,26 +120,25 @@ def fit(model: str, size: Size, kept: Parts) -> Spent:
 
 def measured(model: str, size: Size) -> Spent:
     """What a fit takes now, in a process of its own."""
-    spent = in_a_process(timed, model, size) or Spent(MOST_SECONDS, 0, stopped=True)
+    spent = in_a_process(timed, model, size)
     print(f"{model}, {size}: {spent}", file=sys.stderr, flush=True)
     return spent
 
 
-def in_a_process(job: Callable[..., Any], *about: Any) -> Any:
-    """What a job sends; nothing if it took too many processor seconds, on a busy machine as on a quiet one."""
+def in_a_process(job: Callable[..., None], *about: Any) -> Spent:
+    """What a job sends, or that it was stopped: by processor seconds, on a busy machine as on a quiet one."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=job, args=(sender, *about))
     process.start()
     sender.close()
-    try:
-        sent = receiver.recv()
-    except EOFError:
-        sent = None
+    spent = Spent(MOST_SECONDS, 0, stopped=True)
+    with suppress(EOFError):
+        spent = receiver.recv()
     process.join()
-    if sent is None and process.exitcode != -getattr(signal, "SIGXCPU", 0):
+    if spent.stopped and process.exitcode != -getattr(signal, "SIGXCPU", 0):
         raise SparseDensityError(f"A fit ended with {process.exitcode} and no answer: {about}.")
-    return sent
+    return spent
 
 
 def timed(sender: Connection, model: str, size: Size) -> None:
@@ -244,8 +244,7 @@ def measured_det(size: Size) -> Spent | None:
     """What mlpack's DET takes without pruning, in a process of its own; nothing if it is not installed."""
     if importlib.util.find_spec("mlpack") is None:
         return None
-    spent = in_a_process(timed_det, size)
-    return Spent(MOST_SECONDS, 0, stopped=True) if spent is None else spent
+    return in_a_process(timed_det, size)
 
 
 def timed_det(sender: Connection, size: Size) -> None:

@@ -36,7 +36,7 @@ from sparsedensity.search.trees.anneal_chain import (
     Stored,
     region_count,
 )
-from sparsedensity.search.trees.anneal_memory import FEW_ROWS, limit_of, on_grid, pairs_per_row, rows_within
+from sparsedensity.search.trees.anneal_memory import FEW_ROWS, is_whole, limit_of, on_grid, pairs_per_row, rows_within
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.search.trees.passes import CountedTree, Passes
 from sparsedensity.search.trees.subtrees import can_prove, with_best_subtrees
@@ -97,19 +97,19 @@ class Anneal:
     def init(self, problem: AnyProblem, rng: np.random.Generator) -> Annealing:
         """The chains before their first block."""
         most = min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
-        table, sampled = Searched.of(problem.engine, min(SAMPLE, most), rng, most)
+        drawn, sampled = Searched.of(problem.engine, min(SAMPLE, most), rng, most)
         restarts = self.restarts or (RESTARTS if problem.posterior.even else RESTARTS_OF_PROFILES)
         generators = rng.spawn(2 * restarts + 2)[::-1]
-        table = on_grid(table)
+        table = on_grid(drawn)
         searched = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
         state = Annealing(table, searched, sampled, restarts, generators)
         state.grown = None if self.starts else grown_tree(searched, self.seconds)
-        state.some = some_rows(state.table, limit_of(problem), rng)
+        state.some = some_rows(table, limit_of(problem), rng)
         starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
-        rows = state.table if state.some is None else state.some
+        rows = table if state.some is None else state.some
         for i in range(restarts):
             state.chains.append(self._chain(problem, state, rows, starts[i % len(starts)]))
-        state.bottom = searched.score(Tree.leaf(problem.domain))
+        state.bottom = searched.score_of_one_leaf()
         state.update()
         return state
 
@@ -140,11 +140,8 @@ class Anneal:
         tree = (leader.found if leads else better).tree(problem)
         archive = {leaves: stored.tree(problem) for leaves, stored in kept.items()}
         scores = {} if state.is_sample else {leaves: stored.score for leaves, stored in kept.items()}
-        for given in self._given(problem, state):
-            if (score := problem.score(given)) > problem.score(tree) + BETTER:
-                tree, leads = given, False
-                archive[tree.n_leaves], scores[tree.n_leaves] = tree, score
-        if (mended := self._with_best_subtrees(problem, state, tree)) is not tree:
+        chosen = max([tree, *self._given(problem, state)], key=lambda one: round(problem.score(one), MET))
+        if (mended := self._with_best_subtrees(problem, state, chosen)) is not tree:
             tree, leads = mended, False
             archive[tree.n_leaves], scores[tree.n_leaves] = tree, problem.score(tree)
         reached = problem.max_leaves is not None and tree.n_leaves >= problem.max_leaves
@@ -407,8 +404,8 @@ def some_rows(table: Table, limit: int, rng: np.random.Generator) -> Table | Non
     if times < 2:
         return None
     some = MemoryEngine(table).sample(len(table) // times, rng)
-    whole = np.array_equal(table.weights, np.rint(table.weights))
-    return on_grid(Table(some.domain, some.codes, np.rint(some.weights) if whole else some.weights))
+    weights = np.rint(some.weights) if is_whole(table.weights) else some.weights
+    return on_grid(Table(some.domain, some.codes, weights))
 
 
 def grown_tree(searched: AnyProblem, seconds: float | None) -> Tree | None:

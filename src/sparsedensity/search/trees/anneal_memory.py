@@ -55,13 +55,18 @@ def rows_within(problem: AnyProblem, pairs: float) -> int:
     return MOST_ROWS if by_row * MOST_ROWS <= pairs else max(int(pairs / by_row), FEW_ROWS)
 
 
+def is_whole(weights: Floats) -> bool:
+    """Whether all weights are whole numbers."""
+    return np.array_equal(weights, np.rint(weights))
+
+
 def on_grid(table: Table) -> Table:
     """A table with weights that are multiples of n 2^-50, so that sums and differences are exact in any order."""
-    whole: Floats = np.ascontiguousarray(table.weights, np.float64)
-    if not np.array_equal(whole, np.rint(whole)):
-        unit = 2.0 ** (math.ceil(math.log2(whole.sum())) - 50)
-        whole = np.rint(whole / unit) * unit
-    return Table(table.domain, np.ascontiguousarray(table.codes), whole)
+    weights: Floats = np.ascontiguousarray(table.weights, np.float64)
+    if not is_whole(weights):
+        unit = 2.0 ** (math.ceil(math.log2(weights.sum())) - 50)
+        weights = np.rint(weights / unit) * unit
+    return Table(table.domain, np.ascontiguousarray(table.codes), weights)
 
 
 def planted_tree(problem: AnyProblem, nodes: int, score: float) -> trees.Growing:
