@@ -231,7 +231,8 @@ class Anneal:
             else:
                 state.keep_only(better(apart(state.chains)))
             share = ROUND_SHARE * state.restarts / len(state.chains)
-            each(state.pairs(), lambda pair: pair[0].resume(*pair[1:], share), self.jobs)
+            for chain, recipe, lenders in state.turns():
+                chain.resume(recipe, lenders, share)
             state.rounds += 1
             return
         state.settled = not state.gains()
@@ -319,12 +320,11 @@ class Annealing:
             return False
         return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
 
-    def pairs(self) -> list[tuple[AnnealChain, Recipe, Tree]]:
-        """For each chain how it goes on, and the tree of another one, further away in every round, to borrow from."""
+    def turns(self) -> list[tuple[AnnealChain, Recipe, list[Tree]]]:
+        """For each chain how it goes on, and the trees to borrow from: those of the others, if there are any."""
         trees = [chain.found.tree(chain.problem) for chain in self.chains]
-        by = 1 + self.rounds % max(1, len(trees) - 1)
         return [
-            (chain, RECIPES[(i + self.rounds) % len(RECIPES)], trees[(i + by) % len(trees)])
+            (chain, RECIPES[(i + self.rounds) % len(RECIPES)], trees[i + 1 :] + trees[:i] or trees)
             for i, chain in enumerate(self.chains)
         ]
 

@@ -40,6 +40,8 @@ SHORT_SHARE = 0.25
 """The share of a budget for the short searches at every size together."""
 BLOCK = 3e7
 """Work between two looks at the clock: some tens of milliseconds."""
+LENT = 2
+"""Blocks that borrow from one tree, before it is another's turn."""
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
 KINDS = ("grow", "raise", "lift", "change", "insert", "borrow")
@@ -128,7 +130,8 @@ class AnnealChain:
         self.moves = np.zeros(len(KINDS), moves.KIND)
         self.kept: dict[int, Stored] = {}
         self.budget, self.share, self.spent, self.spent_at_best = 0.0, 1.0, 0.0, 0.0
-        self.moved = 0
+        self.moved = self.blocks = 0
+        self.lenders: list[Tree] = []
         self.proposals: int | None = None
         self.start: Tree | None = None
         self.started = self.done = self.retired = self.wanted_more = False
@@ -142,6 +145,9 @@ class AnnealChain:
         """Some tens of milliseconds of search."""
         if not self.started:
             self.begin()
+        if self.lenders and self.blocks % LENT == 0:
+            self._borrow_from(self.lenders[self.blocks // LENT % len(self.lenders)])
+        self.blocks += 1
         end = self.spent + BLOCK
         while self.spent < end and not self.done:
             x = max(self._progress(), share)
@@ -154,14 +160,17 @@ class AnnealChain:
         """The best tree."""
         return self.found.tree(problem)
 
-    def resume(self, recipe: Recipe, other: Tree, share: float) -> None:
-        """Go on from the best tree for a share of the budget, and borrow from another one."""
+    def resume(self, recipe: Recipe, lenders: list[Tree], share: float) -> None:
+        """Go on from the best tree for a share of the budget, and borrow from other trees in turn."""
         self.recipe, self.share, self.spent, self.spent_at_best, self.done = recipe, share, 0.0, 0.0, False
-        self.moved = self.proposed
-        tree, _, best, borrowed = self.trees
+        self.lenders, self.blocks, self.moved = lenders, 0, self.proposed
+        tree, _, best, _ = self.trees
         copy_tree(best, tree)
-        plant(borrowed, self.one_leaf)
-        self._replay(borrowed, other.splits())
+
+    def _borrow_from(self, other: Tree) -> None:
+        lender = self.trees[3]
+        plant(lender, self.one_leaf)
+        self._replay(lender, other.splits())
 
     def retire(self) -> None:
         """Keep what was found only."""
