@@ -72,6 +72,8 @@ RECIPES = (Recipe(hot=0.1, settings=SETTINGS), Recipe(hot=0.3, settings=SETTINGS
 """In the rounds chains take turns: cool, and hot."""
 ALONE = Recipe(hot=0.3, settings=SETTINGS._replace(shares=(*SETTINGS.shares[:-1], 0.0)))
 """Before that nobody borrows."""
+SOME_REGIONS = 1e7
+"""A problem with so few regions is small enough to be looked at thoroughly."""
 WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
@@ -379,14 +381,14 @@ def better(chains: list[AnnealChain]) -> list[AnnealChain]:
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
-    """Work for one chain, in units of about a nanosecond."""
-    values = int(problem.domain.starts[-1])
+    """Work for one chain, in units of about a nanosecond: by how many ways there are to divide each column."""
     times = 1.0 if problem.posterior.even else RESTARTS / RESTARTS_OF_PROFILES
-    if region_count(problem) <= FEW_REGIONS:
-        return float(times * min(max(3e5 * region_count(problem), 8e7), 4e8))
-    few = min(1.0, rows / 2000)
-    most = min(6.4e8, WORK_PER_ROW * rows)
-    return float(times * max(5e7, min(most, few * 3.2e5 * values**1.5 + 160.0 * rows * len(problem.domain))))
+    regions = region_count(problem)
+    if regions <= FEW_REGIONS:
+        return float(times * min(max(3e5 * regions, 8e7), 4e8))
+    few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
+    least, most = 1.5e8 if regions <= SOME_REGIONS else 5e7, min(6.4e8, WORK_PER_ROW * rows)
+    return float(times * max(least, min(most, few * 2e6 * ways)))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:
