@@ -95,6 +95,11 @@ def test_a_large_table_is_scored_part_by_part(name, output, words, files, large,
     )
 
 
+def test_a_single_row_is_called_a_row(files):
+    Path("one.csv").write_text("class,sex,age\ncrew,male,adult\n")
+    assert run("score", "m.json", "one.csv").stderr.startswith("1 row, log-likelihood -")
+
+
 def test_scores_of_parts_add_up_and_what_is_unknown_is_said_once(files, large):
     rows = "class,sex,age\n" + "crew,male,adult\nstowaway,male,adult\n" * 400
     Path("odd.csv").write_text(rows)

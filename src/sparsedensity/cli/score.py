@@ -26,6 +26,7 @@ from sparsedensity.cli.scoring import ScoredTable
 from sparsedensity.cli.show import ModelFile
 from sparsedensity.cli.tables import Data, EngineOption, check_outputs, check_table, read_rows, row_names
 from sparsedensity.cli.top import most_unusual
+from sparsedensity.report.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +73,8 @@ def command(
         return
     with nullcontext() if output is None else working("scoring"):
         write_parts(scored.parts(keep_columns=keep_columns), output, spreadsheet)
-    note(f"{scored.rows:,} rows, log-likelihood {scored.total:,.2f}, {scored.total / scored.rows:.4f} per row")
+    rows = counted(scored.rows, "row", "rows")
+    note(f"{rows}, log-likelihood {scored.total:,.2f}, {scored.total / scored.rows:.4f} per row")
 
 
 class _Answer(NamedTuple):
