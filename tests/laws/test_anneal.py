@@ -101,7 +101,7 @@ def test_the_record_counts_every_kind_of_move():
     assert sum(proposed for proposed, _, _ in record.values()) == tree.search_.moves
     assert all(better <= accepted <= proposed for proposed, accepted, better in record.values())
     assert all(record[kind][0] > 0 for kind in ("grow", "raise", "lift", "change", "insert"))
-    assert tree.search_.restarts == 12
+    assert tree.search_.restarts == 24
 
 
 @pytest.mark.parametrize(

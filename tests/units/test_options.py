@@ -36,7 +36,7 @@ READ = {"kinds": {"sex": "nominal"}, "bins": 3, "domain": DOMAIN, "max_leaves": 
 WORDS_FOR_NONE = {
     "max_rules": "none",
     "iterations": "by the size of the table",
-    "restarts": "12, or 6 with profiles",
+    "restarts": "24, or 6 with profiles",
     "prior": "paper; profile leaves: calibrated",
 }
 """What the default None means if it is worth saying."""

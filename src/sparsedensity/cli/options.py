@@ -128,7 +128,7 @@ class ModelOptions:
     restarts: int | None = given(
         "How many searches, or ladders of chains of a list, run side by side.",
         SEARCH,
-        "12, or 6 with profiles; list: 2",
+        "24, or 6 with profiles; list: 2",
     )
     cooling: Literal["geometric", "linear"] | None = given(
         "Leaf, branch: how the temperature falls.", SEARCH, "geometric"

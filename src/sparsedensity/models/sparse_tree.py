@@ -75,7 +75,7 @@ class SparseTree(SearchedModel):
     iterations
         Proposals of each restart; by default as many as the size of the table calls for.
     restarts
-        How many searches run side by side, before they learn from each other; by default 12, or 6 longer ones with
+        How many searches run side by side, before they learn from each other; by default 24, or 6 longer ones with
         profiles.
     cooling
         How the temperature falls: ``"geometric"`` or ``"linear"``.

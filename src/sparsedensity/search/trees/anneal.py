@@ -54,7 +54,7 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
-RESTARTS, RESTARTS_OF_PROFILES = 12, 6
+RESTARTS, RESTARTS_OF_PROFILES = 24, 6
 """Where a proposal takes longer, fewer chains go further."""
 ROUND_SHARE, MOST_ROUNDS = 0.4, 6
 """What each round may spend, as a share of what the restarts spend alone; and how many rounds there are at most."""
@@ -74,7 +74,7 @@ ALONE = Recipe(hot=0.3, settings=SETTINGS._replace(shares=(*SETTINGS.shares[:-1]
 """Before that nobody borrows."""
 SOME_REGIONS = 1e7
 """A problem with so few regions is small enough to be looked at thoroughly."""
-WORK_PER_ROW = 4e7
+WORK_PER_ROW = 2e7
 """A handful of rows has little to tell, however many columns they have."""
 
 
@@ -83,7 +83,7 @@ class Anneal:
     """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
     restarts: int | None = None
-    """``None`` for as many as suit the leaves: twelve, or six of twice the budget if leaves have profiles."""
+    """``None`` for as many as suit the leaves: 24, or six that go four times as far if leaves have profiles."""
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -385,10 +385,10 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     times = 1.0 if problem.posterior.even else RESTARTS / RESTARTS_OF_PROFILES
     regions = region_count(problem)
     if regions <= FEW_REGIONS:
-        return float(times * min(max(3e5 * regions, 8e7), 4e8))
+        return float(times * min(max(1.5e5 * regions, 4e7), 2e8))
     few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
-    least, most = 1.5e8 if regions <= SOME_REGIONS else 5e7, min(6.4e8, WORK_PER_ROW * rows)
-    return float(times * max(least, min(most, few * 2e6 * ways)))
+    least, most = 7.5e7 if regions <= SOME_REGIONS else 2.5e7, min(3.2e8, WORK_PER_ROW * rows)
+    return float(times * max(least, min(most, few * 1e6 * ways)))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:

@@ -36,7 +36,7 @@ MANY_COLUMNS = 1000
 STEPS = 40
 """Moves between two looks at the temperature."""
 PATIENCE = 0.25
-SHORT_SHARE = 0.25
+SHORT_SHARE = 0.5
 """The share of a budget for the short searches at every size together."""
 BLOCK = 3e7
 """Work between two looks at the clock: some tens of milliseconds."""

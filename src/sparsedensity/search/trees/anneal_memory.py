@@ -24,10 +24,12 @@ FEW_ROWS, MOST_ROWS = 2_000, 1_000_000_000
 """Rows that every search can count, and none."""
 FEW_GROUPS, MANY_VALUES = 6, 64
 """More than twelve values are divided into six groups at most, more than 64 into two."""
-MOST_BYTES = 12_000_000
+MOST_BYTES = 6_000_000
 """For counts, and again for regions: only what is used is touched."""
-MOST_LISTED = 4_000_000
-"""How many rows lists of them have room for, in 16 megabytes."""
+MOST_LISTED = 2_000_000
+"""How many rows lists of them have room for, in 8 megabytes."""
+ROOM_OF_PROFILES = 2
+"""Where a proposal takes longer, fewer chains share the room, and each has more of all that."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
 """At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
 
@@ -97,10 +99,11 @@ def copy_tree(tree: trees.Growing, to: trees.Growing) -> None:
 def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory:
     """The memory of one chain: at most about 40 megabytes, of which only what is used is touched."""
     values, columns = int(table.domain.starts[-1]), len(table.domain)
-    slots = max(min(int(MOST_BYTES / (8 * (values + columns))), 65_000), 64)
-    held = max(min(int(MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
-    lists = max(4 * len(table), min(MOST_LISTED, 1000 * len(table)))
     even = is_even(problem.posterior.leaf)
+    room = 1 if even else ROOM_OF_PROFILES
+    slots = max(min(int(room * MOST_BYTES / (8 * (values + columns))), 65_000), 64)
+    held = max(min(int(room * MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
+    lists = max(4 * len(table), min(room * MOST_LISTED, 1000 * len(table)))
     memory = regions.Memory(
         codes=table.codes,
         columns=np.ascontiguousarray(table.codes.T),
