@@ -168,6 +168,7 @@ class AnnealChain:
         copy_tree(best, tree)
 
     def _borrow_from(self, other: Tree) -> None:
+        """Have another tree at hand, until the next."""
         lender = self.trees[3]
         plant(lender, self.one_leaf)
         self._replay(lender, other.splits())
