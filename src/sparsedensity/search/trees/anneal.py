@@ -382,8 +382,9 @@ def better(chains: list[AnnealChain]) -> list[AnnealChain]:
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
     """Work for one chain, in units of about a nanosecond: by how many ways there are to divide each column."""
-    times = 1.0 if problem.posterior.even else RESTARTS / RESTARTS_OF_PROFILES
-    regions = region_count(problem)
+    regions, times = region_count(problem), 1.0
+    if not problem.posterior.even:  # fewer chains; and the wider a table, the more there is to count for each proposal
+        times = RESTARTS / RESTARTS_OF_PROFILES * max(1.0, len(problem.domain) / 20) ** 0.5
     if regions <= FEW_REGIONS:
         return float(times * min(max(1.5e5 * regions, 4e7), 2e8))
     few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
