@@ -12,12 +12,10 @@ import psutil
 
 from sparsedensity.ingest import Reading
 from sparsedensity.ingest.queries import open_query
-from sparsedensity.structures import Tree
 from tests.engines import sparks
 from tests.engines.lazy import of_spark
-from tests.engines.nasty import DOMAIN, nasty
+from tests.engines.nasty import DOMAIN, TREE, nasty
 
-TREE = Tree.leaf(DOMAIN).split(0, 0, [{0, 3}, {1, 2, 4, 5}, {6}]).split(1, 4, [{0, 1, 4}, {2, 3}])
 FRAME = nasty(60).select(*DOMAIN.names, "quarter")
 """Rows, with their weights."""
 SLOWLY = "java_method('java.lang.Thread', 'sleep', 10L) is not null"

@@ -7,6 +7,7 @@ import random
 import polars as pl
 
 from sparsedensity.domain import Domain, Feature
+from sparsedensity.structures import Tree
 
 ROWS = 600
 WEIGHTS = ("whole", "quarter")
@@ -34,6 +35,8 @@ DOMAIN = Domain(
     )
 )
 """Every value in the table but the strange ones, and some that never occur."""
+TREE = Tree.leaf(DOMAIN).split(0, 0, [{0, 3}, {1, 2, 4, 5}, {6}]).split(1, 4, [{0, 1, 4}, {2, 3}])
+"""A tree on two of its columns, with groups of values."""
 
 
 def nasty(rows: int = ROWS, seed: int = 0, *, strange: bool = False) -> pl.DataFrame:

@@ -12,12 +12,11 @@ import pytest
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import DataError
 from sparsedensity.ingest import Reading, open_source, read_table
-from sparsedensity.structures import Condition, RuleList, Tree
+from sparsedensity.structures import Condition, RuleList
 from sparsedensity.table import Table
-from tests.engines.nasty import DOMAIN, WEIGHTS, nasty
+from tests.engines.nasty import DOMAIN, TREE, WEIGHTS, nasty
 
 pytestmark = pytest.mark.cluster
-TREE = Tree.leaf(DOMAIN).split(0, 0, [{0, 3}, {1, 2, 4, 5}, {6}]).split(1, 4, [{0, 1, 4}, {2, 3}])
 RULES = RuleList.of(DOMAIN, [(Condition(1, 0, 1), Condition(5, 0, 0)), (Condition(4, 4, 4),)])
 
 

@@ -7,11 +7,10 @@ import pytest
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.errors import UnknownValueError
 from sparsedensity.ingest import Reading, encode, open_source, read_table
-from sparsedensity.structures import Condition, RuleList, Tree
+from sparsedensity.structures import Condition, RuleList
 from tests.engines.lazy import ENGINES
-from tests.engines.nasty import DOMAIN, WEIGHTS, nasty
+from tests.engines.nasty import DOMAIN, TREE, WEIGHTS, nasty
 
-TREE = Tree.leaf(DOMAIN).split(0, 0, [{0, 3}, {1, 2, 4, 5}, {6}]).split(1, 4, [{0, 1, 4}, {2, 3}])
 RULES = RuleList.of(DOMAIN, [(Condition(1, 0, 1), Condition(5, 0, 0)), (Condition(4, 4, 4),)])
 
 

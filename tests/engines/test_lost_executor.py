@@ -9,7 +9,7 @@ import pytest
 
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.ingest import Reading, open_source, read_table
-from tests.engines.nasty import DOMAIN
+from tests.engines.nasty import DOMAIN, TREE
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 150
@@ -18,7 +18,7 @@ SECONDS = 150
 
 @pytest.mark.cluster
 def test_an_executor_that_is_killed_during_a_pass_changes_no_count(spark_runs, tmp_path):
-    from tests.engines.lose_executor import FRAME, TREE
+    from tests.engines.lose_executor import FRAME
 
     table = read_table(open_source(FRAME.select(DOMAIN.names)), Reading(domain=DOMAIN), FRAME["quarter"].to_numpy())
     assert np.array_equal(counted_elsewhere(tmp_path / "counts.npy"), MemoryEngine(table).leaf_value_weights(TREE))

@@ -97,7 +97,7 @@ def copy_tree(tree: trees.Growing, to: trees.Growing) -> None:
 
 
 def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory:
-    """The memory of one chain: at most about 40 megabytes, of which only what is used is touched."""
+    """The memory of one chain: about 20 megabytes, or 40 with profiles, of which only what is used is touched."""
     values, columns = int(table.domain.starts[-1]), len(table.domain)
     even = is_even(problem.posterior.leaf)
     room = 1 if even else ROOM_OF_PROFILES
