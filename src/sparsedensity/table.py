@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,16 @@ from numpy.typing import NDArray
 from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 
+if TYPE_CHECKING:
+    from sparsedensity.kernels.counted_parts import Uncommon
+
 Codes = NDArray[np.unsignedinteger[Any]]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST_ROWS = 2**32 - 1
 """Row numbers take 32 bits."""
+ROWS_AT_A_TIME = 1 << 14
+"""So that lists of values take little room while they are made."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,22 @@ class Table:
         """The total weight."""
         each = stored_once(self.weights)
         return math.fsum(self.weights) if each is None else len(self) * each
+
+    @cached_property
+    def uncommon(self) -> Uncommon:
+        """The rows by their values, but for the commonest of each feature."""
+        from sparsedensity.kernels.counted_parts import Uncommon  # the compiler takes long to load
+
+        starts, common = self.domain.starts[:-1], np.zeros(len(self.domain), self.codes.dtype)
+        for f, size in enumerate(self.domain.sizes):
+            common[f] = np.bincount(self.codes[:, f], minlength=size).argmax()
+        first, places = np.zeros(len(self) + 1, np.int64), []
+        for begin in range(0, len(self), ROWS_AT_A_TIME):
+            part = self.codes[begin : begin + ROWS_AT_A_TIME]
+            row, feature = np.nonzero(part != common)
+            first[begin + 1 : begin + 1 + len(part)] = np.bincount(row, minlength=len(part))
+            places.append((part[row, feature] + starts[feature]).astype(np.uint32))
+        return Uncommon(first.cumsum(), np.concatenate([np.zeros(0, np.uint32), *places]), starts + common)
 
     def __len__(self) -> int:
         return len(self.weights)

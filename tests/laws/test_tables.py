@@ -47,6 +47,20 @@ def test_without_weights_a_row_counts_once(domain, data):
 
 
 @given(domains(), st.data())
+def test_a_row_has_its_uncommon_values_and_else_the_commonest(domain, data):
+    table = table_of(domain, data.draw(data_in(domain)))
+    first, places, commonest = table.uncommon
+    for f, column in enumerate(table.codes.T.tolist()):
+        assert Counter(column)[int(commonest[f] - domain.starts[f])] == max(Counter(column).values())
+    for row, codes in enumerate(table.codes.tolist()):
+        values = {f: int(value) for f, value in enumerate(commonest)}
+        for place in places[first[row] : first[row + 1]].tolist():
+            values[int(np.searchsorted(domain.starts, place, "right")) - 1] = place
+        assert [values[f] - int(domain.starts[f]) for f in range(len(codes))] == codes
+    assert len(places) == sum(len(column) - max(Counter(column).values()) for column in table.codes.T.tolist())
+
+
+@given(domains(), st.data())
 def test_every_row_is_found_again_and_no_other(domain, data):
     kept = table_of(domain, data.draw(data_in(domain))).codes
     every = np.array(naive.points(domain), domain.code_type)

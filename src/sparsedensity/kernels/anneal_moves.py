@@ -51,6 +51,8 @@ class Settings(NamedTuple):
     """and how often it is blind."""
     at_leaf: float
     """How often such a subtree begins at a leaf."""
+    upward: float
+    """How much more often a subtree is large than if all were drawn alike, as a power of its leaves."""
     outward: float
     """How often the price of a leaf is that of one more, not of one fewer."""
     taught: int
@@ -229,6 +231,15 @@ def transplanted(s, t, spare, other, node, kind, rng):
 
 
 @bare
+def drawn_inner(t, upward, rng):
+    """Draw an inner node: with a chance that grows with this power of the leaves below it."""
+    while True:
+        node = t.nodes[int(rng.random() * t.state[0].inner)].inner_at
+        if rng.random() < (t.nodes[node].below / t.state[0].leaves) ** upward:
+            return node
+
+
+@bare
 def rebuild_once(s, t, spare, other, settings, rng):
     """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy: which of both."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
@@ -241,7 +252,7 @@ def rebuild_once(s, t, spare, other, settings, rng):
     if trust > 0.0 and rng.random() < settings.at_leaf:
         node = nodes[int(rng.random() * state.leaves)].leaf_at
     elif state.inner > 0:
-        node = nodes[int(rng.random() * state.inner)].inner_at
+        node = drawn_inner(t, settings.upward, rng)
     kind = drawn_kind(t, node, settings.shares, rng)
     going = (price, settings.noise * rng.random() ** 2, trust)
     if kind == INSERT:

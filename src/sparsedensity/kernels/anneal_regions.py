@@ -11,7 +11,7 @@ from numba import types
 
 from sparsedensity.kernels import TWO, bare, by_type, held, record
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, Uniform, model_of, term
-from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows, add_row
+from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows, Uncommon, add_commonest, add_row
 from sparsedensity.kernels.divisions import (
     CountedRegion,
     Desk,
@@ -39,6 +39,7 @@ class Memory(NamedTuple):
     codes: np.ndarray
     columns: np.ndarray
     """The same codes, one feature after the other."""
+    uncommon: Uncommon
     weights: np.ndarray
     space: Space
     belief: Belief
@@ -86,7 +87,7 @@ def _listed_rows(s, parts, region):
 
     def listed(s, parts, region):
         begin = s.regions[region].begin
-        return Rows(s.codes, s.weights, s.rows[begin : begin + s.regions[region].length])
+        return Rows(s.codes, s.weights, s.uncommon, s.rows[begin : begin + s.regions[region].length])
 
     return even if isinstance(parts, types.NoneType) else listed
 
@@ -302,15 +303,17 @@ def count_lighter(s, region, above):
     own, upper = s.regions[region], s.regions[above]
     counts, inside = s.counts[own.slot], 2.0 * own.weight <= upper.weight
     counts[: s.allowed.shape[1]] = 0.0
-    begin, end = own.begin, own.begin + own.length
+    begin, end, weight, read = own.begin, own.begin + own.length, own.weight, 0
     if not inside:
         begin, end = own.begin + upper.length, own.begin + 2 * upper.length - own.length
+        weight = upper.weight - own.weight
     for i in range(begin, end):
-        add_row(counts, s, s.rows[i], s.space.features)
+        read += add_row(counts, s, s.rows[i])
+    add_commonest(counts, s, s.space.features, weight)
     if not inside:
         for value in range(s.allowed.shape[1]):
             counts[value] = s.counts[upper.slot, value] - counts[value]
-    s.used[0].work += (end - begin) * s.codes.shape[1]
+    s.used[0].work += read + s.allowed.shape[1]
 
 
 @bare

@@ -389,7 +389,7 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
         return float(times * min(max(1.5e5 * regions, 4e7), 2e8))
     few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
     least, most = 7.5e7 if regions <= SOME_REGIONS else 2.5e7, min(3.2e8, WORK_PER_ROW * rows)
-    return float(times * max(least, min(most, few * 1e6 * ways)))
+    return float(times * max(least, min(most, few * 9e5 * ways)))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:

@@ -45,6 +45,8 @@ LENT = 2
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
 KINDS = ("grow", "raise", "lift", "change", "insert", "borrow")
+UPWARD = 0.3
+"""How much more often large subtrees are rebuilt; if leaves have profiles, that takes too long."""
 COOLEST, COLD = 0.002, 1e-9
 """The last temperature, as a share of the price of a leaf; and one, in nats, at which nothing worse is kept."""
 WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
@@ -61,6 +63,7 @@ SETTINGS = moves.Settings(
     drawn=0.7,
     blind=0.2,
     at_leaf=0.25,
+    upward=0.0,
     outward=0.7,
     taught=300,
     shares=(0.15, 0.15, 0.15, 0.15, 0.15),
@@ -251,7 +254,8 @@ class AnnealChain:
         anneal_work.work(self.memory, tree, *self.trees[1:], self.moves, job, self.path, labels, self.rng)
 
     def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
-        return settings._replace(steps=steps, hot=float(hot), limit=self.limit)
+        upward = UPWARD if self.problem.posterior.even else 0.0
+        return settings._replace(steps=steps, hot=float(hot), limit=self.limit, upward=upward)
 
     def _price(self, leaves: int) -> float:
         """What one more leaf must gain."""

@@ -107,6 +107,7 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
     memory = regions.Memory(
         codes=table.codes,
         columns=np.ascontiguousarray(table.codes.T),
+        uncommon=table.uncommon,
         weights=table.weights,
         space=space_of(table.domain),
         belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, MOST_GROUPS),
