@@ -228,7 +228,8 @@ def test_ctrl_c_while_some_rows_are_looked_at_hands_back_a_tree_with_its_score_o
         assert state.some is not None
         raise KeyboardInterrupt
 
-    found = run(Anneal(restarts=2), few_of_many, watch=[interrupt], rng=np.random.default_rng(0))
+    long = Anneal(restarts=2, iterations=1_000_000)
+    found = run(long, few_of_many, watch=[interrupt], rng=np.random.default_rng(0))
     assert found.reason == "interrupted"
     assert found.log_posterior == pytest.approx(few_of_many.score(found.structure))
 
@@ -280,7 +281,7 @@ def test_ctrl_c_and_time_limits_hand_back_the_best_so_far():
             raise KeyboardInterrupt
 
     stopped = run(Anneal(jobs=2), problem, watch=[interrupt])
-    limited = run(Anneal(seconds=0.05), problem, budget=Budget(seconds=0.05))
+    limited = run(Anneal(seconds=0.5), problem, budget=Budget(seconds=0.5))
     assert (stopped.reason, limited.reason) == ("interrupted", "time limit")
     for found in (stopped, limited):
         assert found.log_posterior == pytest.approx(problem.score(found.structure))
