@@ -22,7 +22,7 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 
 if TYPE_CHECKING:
-    from sparsedensity.kernels.counted_parts import Uncommon
+    from sparsedensity.kernels.anneal_regions import Uncommon
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -81,12 +81,12 @@ class Table:
     @cached_property
     def uncommon(self) -> Uncommon:
         """The rows by their values, but for the commonest of each feature."""
-        from sparsedensity.kernels.counted_parts import Uncommon  # the compiler takes long to load
+        from sparsedensity.kernels.anneal_regions import Uncommon  # the compiler takes long to load
 
         starts, common = self.domain.starts[:-1], np.zeros(len(self.domain), self.codes.dtype)
         for f, size in enumerate(self.domain.sizes):
             common[f] = np.bincount(self.codes[:, f], minlength=size).argmax()
-        first, places = np.zeros(len(self) + 1, np.int64), []
+        first, places = np.zeros(len(self) + 1, np.uint64), []
         for begin in range(0, len(self), ROWS_AT_A_TIME):
             part = self.codes[begin : begin + ROWS_AT_A_TIME]
             row, feature = np.nonzero(part != common)

@@ -36,7 +36,7 @@ def best_split(problem, feature, atoms=None):
     values = int(domain.starts[-1])
     allowed, counts = np.ones(values, np.uint8), problem.engine.value_weights()
     term = float(counted_terms(problem.posterior.leaf, domain, counts[None], allowed[None])[0])
-    rows = Rows(table.codes, table.weights, table.uncommon, np.arange(len(table)))
+    rows = Rows(table.codes, table.weights, np.arange(len(table)))
     region = divisions.CountedRegion(allowed, counts, float(table.weights.sum()), term, rows)
     desk = make_desk(values, max(domain.sizes), even=False)
     if atoms is not None:

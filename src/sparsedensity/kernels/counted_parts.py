@@ -16,8 +16,8 @@ MOST_GROUPS = 12
 """The most groups that a division is looked for with."""
 MOVED, REST = np.int64(MOST_GROUPS), np.int64(MOST_GROUPS + 1)
 """Where the weights of what moves and of what it leaves are written, behind those of the groups."""
-WORK_PER_VALUE, WORK_PER_ROW = 10, 4
-"""What a value costs when the term of a child is computed, and what a row does beside its values, in nanoseconds."""
+WORK_PER_VALUE = 10
+"""What a value costs when the term of a child is computed, in nanoseconds."""
 
 
 class Parts(NamedTuple):
@@ -33,23 +33,11 @@ class Parts(NamedTuple):
     """The work done since somebody looked."""
 
 
-class Uncommon(NamedTuple):
-    """Rows by their values, but for the commonest value of each feature, which most rows have."""
-
-    first: np.ndarray
-    """Where the values of each row begin; one more at the end."""
-    places: np.ndarray
-    """The places of these values among all values."""
-    commonest: np.ndarray
-    """The place of the commonest value of each feature."""
-
-
 class Rows(NamedTuple):
     """The rows of a region."""
 
     codes: np.ndarray
     weights: np.ndarray
-    uncommon: Uncommon
     which: np.ndarray
     """The places of the region's rows."""
 
@@ -112,10 +100,8 @@ def lay_out(task, m):
         row = rows.which[i]
         atom = cells[start + rows.codes[row, task.f]].atom
         if atom != heaviest:
-            read += add_row(parts.pairs[atom], rows, row)
-    for atom in range(m):
-        if atom != heaviest:
-            add_commonest(parts.pairs[atom], rows, features, cells[atom].weight)
+            read += 1
+            add_row(parts.pairs[atom], rows, row, features)
     for value in range(parts.allowed.size):
         others = 0.0
         for atom in range(m):
@@ -124,27 +110,15 @@ def lay_out(task, m):
         parts.counts[0, value] = region.counts[value]
         parts.allowed[value] = min(region.allowed[value], 1)
     cells[0].piece = evidence(task.belief, region.weight) + region.term
-    parts.work[0] += 2 * (2 * rows.which.size + read + m * parts.allowed.size)
+    parts.work[0] += 2 * (2 * rows.which.size + read * features.size + m * parts.allowed.size)
 
 
 @bare
-def add_row(counts, rows, row):
-    """Add the weight of a row at its uncommon values: how much work it was. Places without a sign are found faster."""
-    weight, first = rows.weights[row], rows.uncommon.first
-    begin, end = np.uint64(first[row]), np.uint64(first[np.uint64(row) + np.uint64(1)])
-    for i in range(begin, end):
-        counts[np.uint64(rows.uncommon.places[i])] += weight
-    return WORK_PER_ROW + np.int64(end - begin)
-
-
-@bare
-def add_commonest(counts, rows, features, weight):
-    """Let the commonest value of every feature have what the others leave of a weight."""
-    for f in range(features.size):
-        others = 0.0
-        for value in range(features[f].start, features[f].stop):
-            others += counts[value]
-        counts[rows.uncommon.commonest[f]] = weight - others
+def add_row(counts, rows, row, features):
+    """Add the weight of a row at its values; places without a sign are found faster."""
+    weight = rows.weights[row]
+    for g in range(features.size):
+        counts[np.uint64(features[g].start) + np.uint64(rows.codes[row, g])] += weight
 
 
 @bare
@@ -157,9 +131,9 @@ def count_group(task, name):
     for i in range(rows.which.size):
         row = rows.which[i]
         if cells[start + rows.codes[row, task.f]].atom == name:
-            read += add_row(counts[MOVED], rows, row)
-    add_commonest(counts[MOVED], rows, features, cells[name].weight)
-    task.desk.parts.work[0] += 2 * (2 * rows.which.size + read + 2 * counts.shape[1])
+            read += 1
+            add_row(counts[MOVED], rows, row, features)
+    task.desk.parts.work[0] += 2 * (2 * rows.which.size + read * features.size + 2 * counts.shape[1])
 
 
 @bare

@@ -116,20 +116,9 @@ def feature_term(model, counts, allowed, feature, weight, head):
 @bare
 def risen(model, value, free, pseudocount, count):
     """LnG(s b + c) - lnG(s b) of a value, where b is its share among the allowed ones: all of them, if it is free."""
-    if pseudocount >= FAR_UP:
-        return log_rising(pseudocount, count)
     rows = np.int64(count)
-    if rows == count and rows < FEW:
-        return model.few[value, rows] if free else log_product(pseudocount, rows)
-    if free:
+    if free and rows == count and rows < FEW:
+        return model.few[value, rows]
+    if free and pseudocount < FAR_UP:
         return log_gamma(pseudocount + count) - model.log_gammas[value]
     return log_rising(pseudocount, count)
-
-
-@bare
-def log_product(x, many):
-    """Ln of x (x + 1) .., of so many factors."""
-    product = 1.0
-    for k in range(many):
-        product *= x + k
-    return math.log(product)

@@ -294,8 +294,7 @@ class Growth:
         if beliefs.is_even(self.posterior.leaf):
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], leaf.allowed[None])
-        rows = Rows(codes, weights, self.table.uncommon, leaf.rows)
-        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), rows)
+        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), Rows(codes, weights, leaf.rows))
 
     def recount(self, problem: AnyProblem) -> RememberingEngine:
         """Take the weights and gains from all rows, in one pass, and remember what was counted."""

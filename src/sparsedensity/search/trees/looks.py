@@ -59,7 +59,7 @@ class Looks:
         rows, counts = rows_in(sample, allowed), np.zeros(len(allowed))
         count.value_weights(sample.codes, sample.weights, rows, domain.starts, counts)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], allowed[None])
-        weight, held = float(counts[domain.span(0)].sum()), Rows(sample.codes, sample.weights, sample.uncommon, rows)
+        weight, held = float(counts[domain.span(0)].sum()), Rows(sample.codes, sample.weights, rows)
         return divisions.CountedRegion(allowed, counts, weight, float(term), held)
 
     def _features(self, region: divisions.CountedRegion) -> NDArray[np.int64]:
