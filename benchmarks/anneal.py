@@ -23,7 +23,7 @@ from sparsedensity.posterior import LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Found, Greedy, run
 from sparsedensity.search.trees import anneal, anneal_chain
-from sparsedensity.search.trees.anneal_chain import AnnealChain, Recipe
+from sparsedensity.search.trees.anneal_chain import AnnealChain
 from sparsedensity.table import Table
 
 
@@ -105,13 +105,12 @@ def speed() -> None:
 
 def proposals_per_second(problem: Problem[LeafSparse], steps: int = 2_000) -> float:
     """Subtrees grown again at a temperature of 20 nats, after the regions they visit have mostly been read."""
-    recipe = anneal.ALONE
-    chain = AnnealChain(problem, whole_table(problem.engine), recipe, np.random.default_rng(0))
+    chain = AnnealChain(problem, whole_table(problem.engine), anneal.ALONE, np.random.default_rng(0))
     chain.begin()
     for _ in range(5):
-        chain._rebuild(steps, 20.0, recipe.settings)
+        chain._rebuild(steps, 20.0)
     before, begin = chain.proposed, time.process_time()
-    chain._rebuild(steps, 20.0, recipe.settings)
+    chain._rebuild(steps, 20.0)
     return (chain.proposed - before) / (time.process_time() - begin)
 
 
@@ -160,14 +159,9 @@ def without(problem: Problem[LeafSparse], part: str, seed: int) -> float:
     """What is found if a part of the search is left out."""
     constants = {name: value for name, value in LEFT_OUT[part].items() if name.isupper()}
     settings = {name: value for name, value in LEFT_OUT[part].items() if name not in constants}
-    alone, *recipes = (changed(each, settings) for each in (anneal.ALONE, *anneal.RECIPES))
-    with patch.multiple(anneal, RECIPES=tuple(recipes), ALONE=alone, **constants):
+    changed = anneal_chain.SETTINGS._replace(**settings)
+    with patch.dict(vars(anneal), constants), patch.object(anneal_chain, "SETTINGS", changed):
         return run(Anneal(jobs=2), problem, rng=np.random.default_rng(seed)).log_posterior
-
-
-def changed(recipe: Recipe, settings: dict[str, Any]) -> Recipe:
-    """A recipe with other settings."""
-    return recipe._replace(settings=recipe.settings._replace(**settings))
 
 
 def census() -> None:

@@ -19,16 +19,10 @@ from tests.strategies import data_in, domains, real_weights, table_of, trees
 KINDS = anneal_chain.KINDS[1:]
 
 
-def only(kind):
-    """A recipe that changes trees in one way whenever it can."""
-    shares = tuple(float(other == kind) for other in KINDS)
-    return anneal.ALONE._replace(settings=anneal.ALONE.settings._replace(shares=shares))
-
-
 def search_by(patched, kind):
-    """Let all chains change trees in one way."""
-    patched.setattr(anneal, "ALONE", only(kind))
-    patched.setattr(anneal, "RECIPES", (only(kind),))
+    """Let all chains change trees in one way whenever they can."""
+    shares = tuple(float(other == kind) for other in KINDS)
+    patched.setattr(anneal_chain, "SETTINGS", anneal_chain.SETTINGS._replace(shares=shares))
 
 
 @pytest.mark.parametrize("kind", KINDS)

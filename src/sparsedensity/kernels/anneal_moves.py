@@ -6,11 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import NONE, TWO, bare, record
+from sparsedensity.kernels.anneal_lifts import lift
 from sparsedensity.kernels.anneal_regions import counted_slot, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import (
     BORROW,
     GROW,
     INSERT,
+    LIFT,
     borrow,
     child_of,
     drawn_kind,
@@ -223,10 +225,12 @@ def insert(s, t, copy, node, going, settings, rng):
 
 
 @bare
-def transplanted(s, t, spare, other, node, kind, rng):
-    """Put a subtree together from parts."""
+def transplanted(s, t, spare, other, node, kind, going, rng):
+    """Put a subtree together from parts: if that can be."""
     if kind == BORROW:
         return borrow(s, t, other, node, rng)
+    if kind == LIFT and lift(s, t, spare, node, going, rng):
+        return True
     return rearrange(s, t, spare, node, kind, rng)
 
 
@@ -257,7 +261,7 @@ def rebuild_once(s, t, spare, other, settings, rng):
     going = (price, settings.noise * rng.random() ** 2, trust)
     if kind == INSERT:
         insert(s, t, spare, node, going, settings, rng)
-    elif kind == GROW or not transplanted(s, t, spare, other, node, kind, rng):
+    elif kind == GROW or not transplanted(s, t, spare, other, node, kind, (price, settings.hot), rng):
         kind = GROW
         close(s, t, node)
         regrow(s, t, node, going, settings, rng)

@@ -62,13 +62,16 @@ class Memory(NamedTuple):
     allowed: np.ndarray
     """(regions, values) 0: not allowed; else 1 + the group of the value in the best known split."""
     counts: np.ndarray
-    """(slots, values + features) the weight at every value, then the best gain of every feature."""
+    """(slots, values + features) the weight at every value, then the best gain of every feature; if parts are counted,
+    one more for every feature: what the first of two parts adds to that."""
     rows: np.ndarray
     """Lists of rows; the first list is all rows."""
     table: np.ndarray
     """The slots of regions by their keys."""
     used: np.ndarray
     desk: Desk
+    sketch: np.ndarray
+    """Room to sketch a tree."""
 
 
 class Walks(NamedTuple):
@@ -366,11 +369,20 @@ def study(s, region, rng):
     slot = counted_slot(s, region)
     for f in range(s.codes.shape[1]):
         s.counts[slot, values + f] = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
+        keep_piece(s, s.desk.parts, slot, f)
         if s.counts[slot, values + f] > s.counts[slot, values + best]:
             best = f
     s.regions[region].best, s.regions[region].best_gain = best, s.counts[slot, values + best]
     s.used[0].work += 30 * values
     return slot
+
+
+@bare
+def keep_piece(s, parts, slot, f):
+    """Keep what the first part of a division adds; without parts (the leaf model is even) that is found anew."""
+    if parts is None:
+        return
+    s.counts[slot, s.allowed.shape[1] + s.codes.shape[1] + f] = s.desk.cells[0].piece
 
 
 @bare

@@ -29,7 +29,6 @@ from sparsedensity.search.trees.anneal_chain import (
     ARCHIVED,
     FEW_REGIONS,
     KINDS,
-    SETTINGS,
     AnnealChain,
     Cooling,
     Recipe,
@@ -68,12 +67,14 @@ BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPES = (Recipe(hot=0.1, settings=SETTINGS), Recipe(hot=0.3, settings=SETTINGS))
+RECIPES = (Recipe(hot=0.1, borrows=True), Recipe(hot=0.3, borrows=True))
 """In the rounds chains take turns: cool, and hot."""
-ALONE = Recipe(hot=0.3, settings=SETTINGS._replace(shares=(*SETTINGS.shares[:-1], 0.0)))
+ALONE = Recipe(hot=0.3, borrows=False)
 """Before that nobody borrows."""
 SOME_REGIONS = 1e7
 """A problem with so few regions is small enough to be looked at thoroughly."""
+MANY_LEAVES = 100
+"""Trees that may have fewer leaves take less time."""
 WORK_PER_ROW = 2e7
 """A handful of rows has little to tell, however many columns they have."""
 
@@ -381,7 +382,10 @@ def better(chains: list[AnnealChain]) -> list[AnnealChain]:
 
 
 def budget_of(problem: AnyProblem, rows: int) -> float:
-    """Work for one chain, in units of about a nanosecond: by how many ways there are to divide each column."""
+    """Work for one chain, in units of about a nanosecond: by how many ways there are to divide each column.
+
+    The largest trees take longest, but those of a hundred leaves and more are given no more time than that.
+    """
     regions, times = region_count(problem), 1.0
     if not problem.posterior.even:  # fewer chains; and the wider a table, the more there is to count for each proposal
         times = RESTARTS / RESTARTS_OF_PROFILES * max(1.0, len(problem.domain) / 20) ** 0.5
@@ -389,7 +393,8 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
         return float(times * min(max(1.5e5 * regions, 4e7), 2e8))
     few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
     least, most = 7.5e7 if regions <= SOME_REGIONS else 2.5e7, min(3.2e8, WORK_PER_ROW * rows)
-    return float(times * max(least, min(most, few * 9e5 * ways)))
+    large = min(1.0, limit_of(problem) / MANY_LEAVES) ** 0.2
+    return float(times * max(least, large * min(most, few * 9e5 * ways)))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:

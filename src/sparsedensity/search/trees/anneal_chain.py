@@ -45,8 +45,6 @@ LENT = 2
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
 KINDS = ("grow", "raise", "lift", "change", "insert", "borrow")
-UPWARD = 0.3
-"""How much more often large subtrees are rebuilt; if leaves have profiles, that takes too long."""
 COOLEST, COLD = 0.002, 1e-9
 """The last temperature, as a share of the price of a leaf; and one, in nats, at which nothing worse is kept."""
 WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
@@ -63,11 +61,13 @@ SETTINGS = moves.Settings(
     drawn=0.7,
     blind=0.2,
     at_leaf=0.25,
-    upward=0.0,
+    upward=0.3,
     outward=0.7,
     taught=300,
     shares=(0.15, 0.15, 0.15, 0.15, 0.15),
 )
+SETTINGS_OF_PROFILES = SETTINGS._replace(upward=0.0, shares=(0.05, 0.35, 0.1, 0.1, 0.2))
+"""To count parts takes longest, which large subtrees need most, and splits that are lifted least."""
 JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 NO_LABELS = np.zeros(0, np.int64)
 
@@ -77,7 +77,8 @@ class Recipe(NamedTuple):
 
     hot: float
     """The first temperature, as a share of the price of a leaf."""
-    settings: moves.Settings
+    borrows: bool
+    """Whether it borrows from other trees."""
 
 
 class Stored(NamedTuple):
@@ -128,6 +129,7 @@ class AnnealChain:
     ) -> None:
         self.problem = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
         self.table, self.recipe, self.rng, self.cooling = table, recipe, rng, cooling
+        self.settings = SETTINGS if problem.posterior.even else SETTINGS_OF_PROFILES
         self.limit = limit_of(problem)
         self.walks = EXPLORED if region_count(problem) <= FEW_REGIONS else 0
         self.moves = np.zeros(len(KINDS), moves.KIND)
@@ -206,9 +208,9 @@ class AnnealChain:
         tree, _, best, _ = self.trees
         if self.start is not None:
             self._replay(tree, self.start.splits())
-            self._rebuild(0, 1.0, self.recipe.settings)
+            self._rebuild(0, 1.0)
         else:
-            self._rebuild(1, COLD, self.recipe.settings._replace(trust=0.0))
+            self._rebuild(1, COLD, trust=0.0)
         if score_of(tree) > score_of(best):
             copy_tree(tree, best)
         self._keep()
@@ -226,7 +228,7 @@ class AnnealChain:
         """Some moves at the temperature that belongs to the share x of the budget."""
         steps = STEPS if len(self.problem.domain) <= MANY_COLUMNS else 1
         self._explore(steps * self.walks)
-        self._rebuild(steps, self._cooled(x), self.recipe.settings)
+        self._rebuild(steps, self._cooled(x))
 
     def _cooled(self, x: float) -> float:
         """The temperature after a share x of the budget, by what a leaf is worth: from 2 nats at least to 0.1."""
@@ -240,8 +242,13 @@ class AnnealChain:
         """How many moves were proposed."""
         return int(self.moves["proposed"].sum())
 
-    def _rebuild(self, steps: int, hot: float, settings: moves.Settings) -> None:
-        self._work(self.trees[0], JOB._replace(settings=self._settings(settings, steps, hot)))
+    def _rebuild(self, steps: int, hot: float, trust: float | None = None) -> None:
+        settings = self.settings._replace(steps=steps, hot=float(hot), limit=self.limit)
+        if not self.recipe.borrows:
+            settings = settings._replace(shares=(*settings.shares[:-1], 0.0))
+        if trust is not None:
+            settings = settings._replace(trust=trust)
+        self._work(self.trees[0], JOB._replace(settings=settings))
         self._account()
 
     def _explore(self, trials: int) -> None:
@@ -252,10 +259,6 @@ class AnnealChain:
 
     def _work(self, tree: trees.Growing, job: anneal_work.Job, labels: NDArray[np.int64] = NO_LABELS) -> None:
         anneal_work.work(self.memory, tree, *self.trees[1:], self.moves, job, self.path, labels, self.rng)
-
-    def _settings(self, settings: moves.Settings, steps: int, hot: float) -> moves.Settings:
-        upward = UPWARD if self.problem.posterior.even else 0.0
-        return settings._replace(steps=steps, hot=float(hot), limit=self.limit, upward=upward)
 
     def _price(self, leaves: int) -> float:
         """What one more leaf must gain."""
@@ -315,7 +318,7 @@ class AnnealChain:
             copy_tree(best, tree)
             best.state["score"] = -np.inf
             enough = self.spent >= SHORT_SHARE * self.budget
-            self._rebuild(0 if enough else steps, 0.1, self.recipe.settings)
+            self._rebuild(0 if enough else steps, 0.1)
             if score_of(tree) > score_of(best):
                 copy_tree(tree, best)
             leaves = leaves_of(best)

@@ -11,6 +11,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import anneal_regions as regions
 from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.kernels import divisions
+from sparsedensity.kernels.anneal_lifts import SKETCH
 from sparsedensity.kernels.belief import is_even
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Parts
 from sparsedensity.posterior.trees import belief_of, prepared_terms, space_of
@@ -101,7 +102,8 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
     values, columns = int(table.domain.starts[-1]), len(table.domain)
     even = is_even(problem.posterior.leaf)
     room = 1 if even else ROOM_OF_PROFILES
-    slots = max(min(int(room * MOST_BYTES / (8 * (values + columns))), 65_000), 64)
+    noted = values + columns if even else values + 2 * columns
+    slots = max(min(int(room * MOST_BYTES / (8 * noted)), 65_000), 64)
     held = max(min(int(room * MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
     lists = max(4 * len(table), min(room * MOST_LISTED, 1000 * len(table)))
     memory = regions.Memory(
@@ -113,11 +115,12 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
         belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, MOST_GROUPS),
         regions=np.zeros(held, regions.REGION),
         allowed=np.zeros((held, values), np.uint8),
-        counts=np.zeros((slots, values + columns)),
+        counts=np.zeros((slots, noted)),
         rows=np.zeros(lists, np.uint32),
         table=np.zeros(1 << math.ceil(math.log2(2 * held + 2)), np.int32),
         used=np.zeros(1, regions.USED),
         desk=make_desk(values, max(table.domain.sizes), even),
+        sketch=np.zeros(nodes, SKETCH),
     )
     open_root(memory, table, problem.posterior.leaf)
     return memory
