@@ -173,7 +173,9 @@ class AnnealChain:
         copy_tree(best, tree)
 
     def _borrow_from(self, other: Tree) -> None:
-        """Have another tree at hand, until the next."""
+        """Have another tree at hand, until the next; in a new memory if there is no room for its regions."""
+        if self.memory.used["regions"][0] + other.n_nodes > len(self.memory.regions):
+            self._begin_anew()
         lender = self.trees[3]
         plant(lender, self.one_leaf)
         self._replay(lender, other.splits())
@@ -266,16 +268,20 @@ class AnnealChain:
         return float(by_leaves[leaves] - by_leaves[leaves + 1])
 
     def _account(self) -> None:
-        """Take over the counters of the memory; when it is full, begin a new one with the same trees."""
+        """Take over the counters of the memory; when it is full, begin a new one."""
         used = self.memory.used
         self.spent += float(used["work"][0])
         used["work"] = 0
         if used["full"][0]:
-            old = [list(Stored.of(tree).splits()) for tree in self.trees]
-            self.memory = make_memory(self.problem, self.table, len(self.trees[0].nodes))
-            for tree, splits in zip(self.trees, old, strict=True):
-                plant(tree, self.one_leaf)
-                self._replay(tree, splits)
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Begin a new memory with the same trees."""
+        old = [list(Stored.of(tree).splits()) for tree in self.trees]
+        self.memory = make_memory(self.problem, self.table, len(self.trees[0].nodes))
+        for tree, splits in zip(self.trees, old, strict=True):
+            plant(tree, self.one_leaf)
+            self._replay(tree, splits)
 
     def _replay(self, tree: trees.Growing, splits: list[Split]) -> None:
         """Grow a planted tree into a given one."""
