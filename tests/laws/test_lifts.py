@@ -29,9 +29,9 @@ def weigh_and_make(s, t, spare, price, rng, weighed, made):
     root = np.int64(0)
     for i in range(weighed.size):
         m = sketch(s, t, root, rng)
-        if i > 2 * s.codes.shape[1] + m - 2:
+        if i >= 3 * s.codes.shape[1]:
             return
-        f, b = label_first(s.belief, s, t, root, i, rng)
+        f, b = label_first(s.belief, s, t, root, m, i, rng)
         if b < 2:
             continue
         weighed[i] = worth_first(s, m, f, b, price)

@@ -103,8 +103,8 @@ def drawn_first(s, t, node, m, going, rng):
     Every split that is tried is drawn with a chance that grows with what it is worth.
     """
     (price, hot), cells, best, which = going, s.desk.cells, NOTHING, NONE
-    for i in range(2 * s.codes.shape[1] + m - 1 if m > 0 else 0):
-        f, b = label_first(s.belief, s, t, node, i, rng)
+    for i in range(3 * s.codes.shape[1] if m > 0 else 0):
+        f, b = label_first(s.belief, s, t, node, m, i, rng)
         if b < TWO:
             continue
         worth = worth_first(s, m, f, b, price) - hot * math.log(-math.log(rng.random()))
@@ -118,23 +118,24 @@ def drawn_first(s, t, node, m, going, rng):
     return which
 
 
-def label_first(belief, s, t, node, i, rng):
+def label_first(belief, s, t, node, m, i, rng):
     """Label the values of a feature by the split that is tried as the i-th: the feature and how many parts; 0 for none.
 
-    Tried are the best division of every feature, one that is found when gains are shaken, and the splits that the
-    subtree has. If parts must be counted, only divisions of two values are known in all regions.
+    Tried are the best division of every feature, one that is found when gains are shaken, and about as many splits that
+    are drawn from the subtree. If parts must be counted, only divisions of two values are known in all regions.
     """
 
 
 @by_type(label_first)
-def _label_first(belief, s, t, node, i, rng):
-    def uniform(belief, s, t, node, i, rng):
-        region, nth, b, f = t.nodes[node].region, i - 2 * s.codes.shape[1] + 1, TWO, np.int64(i // 2)
-        if nth > 0:
-            f = s.sketch[nth].feature
+def _label_first(belief, s, t, node, m, i, rng):
+    def uniform(belief, s, t, node, m, i, rng):
+        region, b, f = t.nodes[node].region, TWO, np.int64(i // 2)
+        if f >= s.codes.shape[1]:
+            drawn = s.sketch[int(rng.random() * m)]
+            f = drawn.feature
             if f < 0 or allowed_values(s, region, f) == TWO:
                 return f, ZERO
-            label_as(s, t, node, t, s.sketch[nth].node, rng)
+            label_as(s, t, node, t, drawn.node, rng)
             gain, b = group(s, region, f)
         else:
             many = allowed_values(s, region, f)
@@ -143,7 +144,7 @@ def _label_first(belief, s, t, node, i, rng):
             gain = divide_best(s, region, f, TWO, TWO, rng.random() if i % 2 > 0 else 0.0, rng)
         return f, b if gain != NOTHING else ZERO
 
-    def counted(belief, s, t, node, i, rng):
+    def counted(belief, s, t, node, m, i, rng):
         region, f, label = t.nodes[node].region, np.int64(i), ZERO
         if f >= s.codes.shape[1] or f == t.nodes[node].feature or allowed_values(s, region, f) != TWO:
             return f, label
