@@ -12,15 +12,20 @@ from sparsedensity.kernels.anneal_lifts import label_first, sketch, worth_first
 from sparsedensity.kernels.anneal_regions import counted_slot
 from sparsedensity.kernels.anneal_transplants import put_above
 from sparsedensity.kernels.anneal_trees import close, copy, teach
-from sparsedensity.posterior import BranchSparse, LeafSparse, profile_leaf
+from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search.trees.anneal import ALONE
 from sparsedensity.search.trees.anneal_chain import AnnealChain
 from sparsedensity.search.trees.anneal_memory import on_grid
 from sparsedensity.table import Table
+from tests.laws.test_counted_divisions import profile_problem
 from tests.strategies import data_in, domains, real_weights, table_of, trees
 
-POSTERIORS = {"leaf": LeafSparse(8, 2), "branch": BranchSparse(2, 2), "profile": LeafSparse(8, 2)}
+PROBLEMS = {
+    "leaf": lambda table: Problem(MemoryEngine(table), LeafSparse(8, 2)),
+    "branch": lambda table: Problem(MemoryEngine(table), BranchSparse(2, 2)),
+    "profile": profile_problem,
+}
 
 
 @kernel
@@ -29,8 +34,6 @@ def weigh_and_make(s, t, spare, price, rng, weighed, made):
     root = np.int64(0)
     for i in range(weighed.size):
         m = sketch(s, t, root, rng)
-        if i >= 3 * s.codes.shape[1]:
-            return
         f, b = label_first(s.belief, s, t, root, m, i, rng)
         if b < 2:
             continue
@@ -49,19 +52,16 @@ def weigh_and_make(s, t, spare, price, rng, weighed, made):
 
 def both(method, table, start, price):
     """What the first splits of a chain's tree are worth: as weighed, and as made."""
-    engine, posterior = MemoryEngine(table), POSTERIORS[method]
-    if method == "profile":
-        posterior = posterior.with_leaf(profile_leaf(table.domain, engine.value_weights(), 2.0, 0.5))
-    chain = AnnealChain(Problem(engine, posterior), table, ALONE, np.random.default_rng(0))
+    chain = AnnealChain(PROBLEMS[method](table), table, ALONE, np.random.default_rng(0))
     chain.start = start
     chain.begin()
-    weighed, made = np.zeros(100), np.zeros(100)
+    weighed, made = np.zeros((2, 3 * len(table.domain)))
     tree, spare, _, _ = chain.trees
     weigh_and_make(chain.memory, tree, spare, price, chain.rng, weighed, made)
     return weighed, made
 
 
-@pytest.mark.parametrize("method", POSTERIORS)
+@pytest.mark.parametrize("method", PROBLEMS)
 @settings(max_examples=30)
 @given(domain=domains(most_values=4), data=st.data(), price=st.floats(-6.0, 6.0))
 def test_a_split_is_worth_as_much_first_as_the_pruned_tree_that_it_makes(method, domain, data, price):
@@ -71,7 +71,7 @@ def test_a_split_is_worth_as_much_first_as_the_pruned_tree_that_it_makes(method,
 
 
 @pytest.mark.parametrize("price", [0.0, 3.0, 10.0, 30.0])
-@pytest.mark.parametrize("method", POSTERIORS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_that_holds_for_large_trees_of_which_some_splits_pay_on_one_side_only(method, price):
     truth = random_tree(rows=3000, sizes=[2, 2, 2, 2, 2, 2, 3], leaves=25, seed=3)
     table = on_grid(Table.of(truth.domain, truth.codes))

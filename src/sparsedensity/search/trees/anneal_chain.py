@@ -174,10 +174,10 @@ class AnnealChain:
 
     def _borrow_from(self, other: Tree) -> None:
         """Have another tree at hand, until the next; in a new memory if there is no room for its regions."""
-        if self.memory.used["regions"][0] + other.n_nodes > len(self.memory.regions):
-            self._begin_anew()
         lender = self.trees[3]
         plant(lender, self.one_leaf)
+        if self.memory.used["regions"][0] + other.n_nodes > len(self.memory.regions):
+            self._begin_anew()
         self._replay(lender, other.splits())
 
     def retire(self) -> None:
