@@ -105,7 +105,7 @@ def speed() -> None:
 
 def proposals_per_second(problem: Problem[LeafSparse], steps: int = 2_000) -> float:
     """Subtrees grown again at a temperature of 20 nats, after the regions they visit have mostly been read."""
-    chain = AnnealChain(problem, whole_table(problem.engine), anneal.ALONE, np.random.default_rng(0))
+    chain = AnnealChain(problem, whole_table(problem.engine), np.random.default_rng(0))
     chain.begin()
     for _ in range(5):
         chain._rebuild(steps, 20.0)

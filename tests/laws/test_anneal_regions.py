@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search.trees.anneal import ALONE
 from sparsedensity.search.trees.anneal_chain import AnnealChain
 from sparsedensity.search.trees.anneal_memory import on_grid
 from sparsedensity.search.trees.looks import rows_in
@@ -23,7 +22,7 @@ def test_a_region_has_its_rows_and_counts_and_no_split_gains_more_than_its_weigh
     domain, data, lam, a, posterior, seed
 ):
     table = on_grid(table_of(domain, data.draw(data_in(domain, real_weights))))
-    chain = AnnealChain(Problem(MemoryEngine(table), posterior(lam, a)), table, ALONE, np.random.default_rng(seed))
+    chain = AnnealChain(Problem(MemoryEngine(table), posterior(lam, a)), table, np.random.default_rng(seed))
     chain.proposals = 60
     while not chain.done:
         chain.block(0.0)

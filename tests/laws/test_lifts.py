@@ -14,7 +14,6 @@ from sparsedensity.kernels.anneal_transplants import put_above
 from sparsedensity.kernels.anneal_trees import close, copy, teach
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
-from sparsedensity.search.trees.anneal import ALONE
 from sparsedensity.search.trees.anneal_chain import AnnealChain
 from sparsedensity.search.trees.anneal_memory import on_grid
 from sparsedensity.table import Table
@@ -52,11 +51,11 @@ def weigh_and_make(s, t, spare, price, rng, weighed, made):
 
 def both(method, table, start, price):
     """What the first splits of a chain's tree are worth: as weighed, and as made."""
-    chain = AnnealChain(PROBLEMS[method](table), table, ALONE, np.random.default_rng(0))
+    chain = AnnealChain(PROBLEMS[method](table), table, np.random.default_rng(0))
     chain.start = start
     chain.begin()
     weighed, made = np.zeros((2, 3 * len(table.domain)))
-    tree, spare, _, _ = chain.trees
+    tree, spare, _ = chain.trees
     weigh_and_make(chain.memory, tree, spare, price, chain.rng, weighed, made)
     return weighed, made
 

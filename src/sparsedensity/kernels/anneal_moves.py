@@ -7,13 +7,11 @@ import numpy as np
 
 from sparsedensity.kernels import NONE, TWO, bare, record
 from sparsedensity.kernels.anneal_lifts import lift
-from sparsedensity.kernels.anneal_regions import counted_slot, divide_best, divide_blindly, study
+from sparsedensity.kernels.anneal_regions import allowed_values, counted_slot, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import (
-    BORROW,
     GROW,
     INSERT,
     LIFT,
-    borrow,
     child_of,
     drawn_kind,
     put_above,
@@ -41,6 +39,9 @@ class Settings(NamedTuple):
     """How much the gains are shaken while a subtree is grown again, at most."""
     wild: float
     """How often values are divided by shaken densities then."""
+    strange: float
+    """How often a feature is drawn as if by another region, whose gains decide: one that pays there may pay here, too,
+    once more splits are below it."""
     slack: float
     """Splits must gain this share of their price to be tried."""
     trust: float
@@ -82,8 +83,8 @@ def keep_limit(s, t, limit, rng):
         if where < 0:
             return
         region = nodes[where].region
-        f = s.regions[region].best
         study(s, region, rng)
+        f = s.regions[region].best
         divide_best(s, region, f, TWO, min(s.belief.most_branches, limit + 1 - state.leaves), 0.0, rng)
         if not split(s, t, where, f):
             return
@@ -169,9 +170,11 @@ def chosen_division(s, region, forced, going, settings, rng):
         if s.regions[region].best_gain <= least:
             return NONE
     slot = study(s, region, rng)
+    if rng.random() < settings.strange:
+        slot = int(rng.random() * s.used[0].slots)
     f = drawn_feature(s, slot, shake, rng)
-    if f < 0:
-        return f
+    if f < 0 or allowed_values(s, region, f) < TWO:
+        return NONE
     if forced and rng.random() < settings.blind:
         f = np.int64(rng.random() * s.codes.shape[1])
         if s.counts[slot, values + f] == NOTHING:
@@ -186,7 +189,7 @@ def chosen_division(s, region, forced, going, settings, rng):
 
 
 @bare
-def rebuild(s, t, spare, best, other, moves, settings, rng):
+def rebuild(s, t, spare, best, moves, settings, rng):
     """Remove a subtree, grow it again, prune it, and keep the result by Metropolis; first of all, keep to the limit."""
     state, limit = t.state[0], settings.limit
     if state.leaves > limit:
@@ -195,7 +198,7 @@ def rebuild(s, t, spare, best, other, moves, settings, rng):
     for _ in range(settings.steps):
         copy(t, spare)
         s.used[0].work += 10 * state.high + 2000
-        kind = rebuild_once(s, t, spare, other, settings, rng)
+        kind = rebuild_once(s, t, spare, settings, rng)
         moves[kind].proposed += 1
         delta = state.score - spare.state[0].score
         if delta >= 0.0 or rng.random() < math.exp(delta / settings.hot):
@@ -225,10 +228,8 @@ def insert(s, t, copy, node, going, settings, rng):
 
 
 @bare
-def transplanted(s, t, spare, other, node, kind, going, rng):
+def transplanted(s, t, spare, node, kind, going, rng):
     """Put a subtree together from parts: if that can be."""
-    if kind == BORROW:
-        return borrow(s, t, other, node, rng)
     if kind == LIFT and lift(s, t, spare, node, going, rng):
         return True
     return rearrange(s, t, spare, node, kind, rng)
@@ -244,7 +245,7 @@ def drawn_inner(t, upward, rng):
 
 
 @bare
-def rebuild_once(s, t, spare, other, settings, rng):
+def rebuild_once(s, t, spare, settings, rng):
     """Remove one subtree and grow it again at the going price of a leaf, or out of parts of the copy: which of both."""
     nodes, state, by_leaves = t.nodes, t.state[0], s.belief.by_leaves
     by = 1 if rng.random() < settings.outward or state.leaves < 2 else -1
@@ -261,7 +262,7 @@ def rebuild_once(s, t, spare, other, settings, rng):
     going = (price, settings.noise * rng.random() ** 2, trust)
     if kind == INSERT:
         insert(s, t, spare, node, going, settings, rng)
-    elif kind == GROW or not transplanted(s, t, spare, other, node, kind, (price, settings.hot), rng):
+    elif kind == GROW or not transplanted(s, t, spare, node, kind, (price, settings.hot), rng):
         kind = GROW
         close(s, t, node)
         regrow(s, t, node, going, settings, rng)

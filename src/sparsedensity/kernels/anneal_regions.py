@@ -23,11 +23,12 @@ from sparsedensity.kernels.divisions import (
 from sparsedensity.kernels.slots import slot_of
 
 REGION = record(
-    "key slot origin begin length best known_leaves known_feature", floats="weight term best_gain known_gain"
+    "key slot origin begin length best known_leaves known_feature",
+    floats="weight term best_gain known_gain known_first",
 )
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored, what it gains at most); the
-leaves, first feature and gain of the best subtree known (0 leaves: none)."""
+leaves, first feature and gain of the best subtree known (0 leaves: none), and the gain of its first split."""
 USED = record("regions slots rows work full")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
 somebody looked; whether there is no room left."""
@@ -231,9 +232,9 @@ def region_of(s, parent, f, name):
 
 @bare
 def forget(s):
-    """Drop all counts and lists of rows but the root's; they are read again when they are asked for."""
+    """Drop all counts, gains and lists of rows but the root's; they are taken again when they are asked for."""
     for region in range(1, s.used[0].regions):
-        s.regions[region].slot = s.regions[region].length = -1
+        s.regions[region].slot = s.regions[region].length = s.regions[region].best = -1
     s.used[0].slots, s.used[0].rows = 1, s.weights.size
 
 
@@ -386,10 +387,10 @@ def keep_piece(s, parts, slot, f):
 
 
 @bare
-def learn(s, region, f, gain, leaves):
+def learn(s, region, f, gains, leaves):
     """Remember a division of a region by the labels of feature f as the best known way to begin a subtree."""
     own = s.regions[region]
-    own.known_gain, own.known_leaves, own.known_feature = gain, leaves, f
+    (own.known_gain, own.known_first), own.known_leaves, own.known_feature = gains, leaves, f
     for value in range(s.space.features[f].start, s.space.features[f].stop):
         if s.allowed[region, value] > 0:
             s.allowed[region, value] = s.desk.cells[value].label + 1
@@ -401,8 +402,8 @@ def consider(s, region, f, price):
 
     The gain of the best subtree depends on the region alone, so this is dynamic programming without a tree.
     """
-    gain, b = group(s, region, f)
-    leaves, known = np.int64(0), s.regions[region].known_leaves
+    first, b = group(s, region, f)
+    gain, leaves, known = first, np.int64(0), s.regions[region].known_leaves
     if gain == NOTHING:
         return
     for name in range(b):
@@ -416,7 +417,7 @@ def consider(s, region, f, price):
             leaves += 1
     worth = gain - price * (leaves - 1)
     if worth > 0.0 and (known == 0 or worth > s.regions[region].known_gain - price * (known - 1) + 1e-9):
-        learn(s, region, f, gain, leaves)
+        learn(s, region, f, (gain, first), leaves)
 
 
 @bare

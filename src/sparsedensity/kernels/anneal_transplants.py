@@ -1,13 +1,10 @@
-"""Subtrees that are put together from parts: from their own, or from those of another tree.
+"""Subtrees that are put together from parts of their own.
 
 A split that does not belong there cuts in two what lies below: both sides then say the same with twice the leaves. No
 change of single splits mends that without a loss in between. To leave the split out (raise what is on one side of it)
 or to make one of the others first (lift it, and have the rest on both sides) does, and pruning does the rest. Likewise
 a value that is on the wrong side of a split can change sides, or a split come above others, if what lies below stays.
-And where another tree has a region much like one here, it may know a better subtree.
 """
-
-import math
 
 import numpy as np
 
@@ -15,15 +12,13 @@ from sparsedensity.kernels import NONE, TWO, bare
 from sparsedensity.kernels.anneal_regions import allowed_values, counted_slot, divide_best
 from sparsedensity.kernels.anneal_trees import close, has_room, inner_below, split
 
-GROW, RAISE, LIFT, CHANGE, INSERT, BORROW = (np.int64(kind) for kind in range(6))
+GROW, RAISE, LIFT, CHANGE, INSERT = (np.int64(kind) for kind in range(5))
 """The kinds of moves: a subtree is grown again; one below it is raised; one of its splits is lifted; its first split is
-changed; another split is inserted above it, or in place of its first; or it is borrowed from another tree."""
+changed; or another split is inserted above it, or in place of its first."""
 MOST_DRAWS, ENOUGH = 20, 0.7
 """How many values are drawn at most until one can be moved, and how often one is enough."""
 ANEW = 0.4
 """How often a split of more than two values is not changed value by value, but made anew, shaken."""
-APART = 5.0
-"""How different two regions are that share no value of a feature, if sharing one of two is ln 2."""
 
 
 @bare
@@ -36,38 +31,6 @@ def drawn_kind(t, node, shares, rng):
             if turn < 0.0:
                 return np.int64(other + 1)
     return GROW
-
-
-@bare
-def borrow(s, t, other, node, rng):
-    """Grow a subtree as another tree does in the region that is most alike, more or less; not the whole tree."""
-    if node == 0:
-        return False
-    best, source = 1.0e300, NONE
-    for i in range(other.state[0].inner):
-        like = other.nodes[i].inner_at
-        cost = unlikeness(s, t.nodes[node].region, other.nodes[like].region) * (0.5 + rng.random())
-        if cost < best:
-            best, source = cost, like
-    if source < 0 or not has_room(t, other.nodes[source].below):
-        return False
-    close(s, t, node)
-    transplant(s, t, node, other, source, rng)
-    return True
-
-
-@bare
-def unlikeness(s, one, other):
-    """How different two regions are: by the share of values that both allow, feature by feature."""
-    total = 0.0
-    for f in range(s.codes.shape[1]):
-        both, either = 0, 0
-        for value in range(s.space.features[f].start, s.space.features[f].stop):
-            first, second = s.allowed[one, value] > 0, s.allowed[other, value] > 0
-            both += first and second
-            either += first or second
-        total += math.log(either / both) if both > 0 else APART
-    return total
 
 
 @bare

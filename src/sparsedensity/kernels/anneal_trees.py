@@ -189,7 +189,7 @@ def teach(s, t, node, price, pruned):
         start = s.space.features[f].start
         for value in range(start, s.space.features[f].stop):
             s.desk.cells[value].label = t.labels[at, value - start]
-        learn(s, region, f, gain, leaves)
+        learn(s, region, f, (gain, nodes[at].gain), leaves)
 
 
 @bare

@@ -21,7 +21,7 @@ class Job(NamedTuple):
 
 
 @kernel
-def work(s, t, spare, best, other, moves, job, path, labels, rng):
+def work(s, t, spare, best, moves, job, path, labels, rng):
     """Do one job."""
     if job.node >= 0 and job.feature < 0:
         study(s, t.nodes[job.node].region, rng)
@@ -30,4 +30,4 @@ def work(s, t, spare, best, other, moves, job, path, labels, rng):
     elif job.walks.trials > 0:
         explore(s, path, job.price, job.walks, rng)
     else:
-        rebuild(s, t, spare, best, other, moves, job.settings, rng)
+        rebuild(s, t, spare, best, moves, job.settings, rng)

@@ -1,10 +1,10 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
 Several chains look for a tree, each from the greedy one and with a memory of its own. Then the better ones go on, round
-after round, each from its best tree; now and then it borrows a subtree from another chain's tree, where that has a
-region much like its own. What is good about one tree thus comes to all. Chains that meet at one score go on as one; the
-search ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has
-few regions below it.
+after round, each from the best tree that can be made of all splits which it and some of the others know (see
+``anneal_pool``). What is good about one tree thus comes to all. Chains that meet at one score go on as one; the search
+ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has few
+regions below it.
 
 Where rows are many, restarts and the first rounds look at few of them: what is found there is nearly as good, in a
 fraction of the time, and the later rounds mend it. A table of very many rows is searched on a sample altogether; the
@@ -31,11 +31,11 @@ from sparsedensity.search.trees.anneal_chain import (
     KINDS,
     AnnealChain,
     Cooling,
-    Recipe,
     Stored,
     region_count,
 )
 from sparsedensity.search.trees.anneal_memory import FEW_ROWS, is_whole, limit_of, on_grid, pairs_per_row, rows_within
+from sparsedensity.search.trees.anneal_pool import EVERYONE, GIVERS, MOST_POOLED, Graph, Splits
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.search.trees.passes import CountedTree, Passes
 from sparsedensity.search.trees.subtrees import can_prove, with_best_subtrees
@@ -53,10 +53,10 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
-RESTARTS, RESTARTS_OF_PROFILES = 24, 6
+RESTARTS, RESTARTS_OF_PROFILES = 24, 8
 """Where a proposal takes longer, fewer chains go further."""
-ROUND_SHARE, MOST_ROUNDS = 0.4, 6
-"""What each round may spend, as a share of what the restarts spend alone; and how many rounds there are at most."""
+ROUND_SHARE, MOST_ROUNDS = 0.5, 6
+"""What a chain may spend in a round, as a share of what it spent alone; and how many rounds there are at most."""
 GO_ON, FEWEST = 2 / 3, 2
 """The share of chains that go on to the next round, the better ones; and how many do in any case."""
 ENOUGH, PATIENCE = 2e-4, 2
@@ -67,15 +67,15 @@ BETTER = 1e-9
 """What a tree of the path must add to take the place of the best tree."""
 SHORT = 10
 """Moves at each size of the path."""
-RECIPES = (Recipe(hot=0.1, borrows=True), Recipe(hot=0.3, borrows=True))
-"""In the rounds chains take turns: cool, and hot."""
-ALONE = Recipe(hot=0.3, borrows=False)
-"""Before that nobody borrows."""
+TURNS = (0.1, 0.3)
+"""In the rounds chains take turns: cool, and hot (the first temperature, as a share of the price of a leaf)."""
+KNOW_ALL, HEARD = 2, 0.5
+"""So many chains begin a round with what all chains know together; the others hear of this share of the chains."""
 SOME_REGIONS = 1e7
 """A problem with so few regions is small enough to be looked at thoroughly."""
 MANY_LEAVES = 100
 """Trees that may have fewer leaves take less time."""
-WORK_PER_ROW = 2e7
+WORK_PER_ROW = 4e7
 """A handful of rows has little to tell, however many columns they have."""
 
 
@@ -84,7 +84,7 @@ class Anneal:
     """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
     restarts: int | None = None
-    """``None`` for as many as suit the leaves: 24, or six that go four times as far if leaves have profiles."""
+    """``None`` for as many as suit the leaves: 24, or eight that go three times as far if leaves have profiles."""
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -102,10 +102,10 @@ class Anneal:
         most = min(MOST_ROWS, rows_within(problem, MOST_PAIRS))
         drawn, sampled = Searched.of(problem.engine, min(SAMPLE, most), rng, most)
         restarts = self.restarts or (RESTARTS if problem.posterior.even else RESTARTS_OF_PROFILES)
-        generators = rng.spawn(2 * restarts + 2)[::-1]
+        generators = rng.spawn(2 * restarts + 3)[::-1]
         table = on_grid(drawn)
         searched = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
-        state = Annealing(table, searched, sampled, restarts, generators)
+        state = Annealing(table, searched, sampled, restarts, generators[0], generators[1:])
         state.grown = None if self.starts else grown_tree(searched, self.seconds)
         state.some = some_rows(table, limit_of(problem), rng)
         starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
@@ -213,10 +213,10 @@ class Anneal:
         return dict(sorted(found.items()))
 
     def _chain(self, problem: AnyProblem, state: Annealing, rows: Table, start: Tree | None) -> AnnealChain:
-        chain = AnnealChain(problem, rows, ALONE, state.generators.pop(), self.cooling)
+        chain = AnnealChain(problem, rows, state.generators.pop(), self.cooling)
         chain.budget = self.effort * budget_of(problem, len(rows))
         chain.proposals = None if self.iterations is None else max(1, round(self.effort * self.iterations))
-        chain.start = start
+        chain.start, chain.number = start, len(state.generators)
         return chain
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
@@ -229,13 +229,14 @@ class Anneal:
         look_at_all = state.some is not None and (not go_on or state.rounds == rounds // 2)
         if (go_on or look_at_all) and not state.must_count(self.seconds):
             state.before_rounds.append(state.log_posterior)
+            going = better(apart(state.chains))
+            starts = state.put_together(len(going), limit_of(problem))
             if look_at_all:
-                self._look_at_all(problem, state)
+                self._look_at_all(problem, state, starts)
             else:
-                state.keep_only(better(apart(state.chains)))
-            share = ROUND_SHARE * state.restarts / len(state.chains)
-            for chain, recipe, lenders in state.turns():
-                chain.resume(recipe, lenders, share)
+                state.keep_only(going)
+                for i, (chain, start) in enumerate(zip(going, starts, strict=True)):
+                    chain.resume(TURNS[(i + state.rounds) % len(TURNS)], ROUND_SHARE, start)
             state.rounds += 1
             return
         state.settled = not state.gains()
@@ -247,15 +248,15 @@ class Anneal:
         else:
             state.finished = True
 
-    def _look_at_all(self, problem: AnyProblem, state: Annealing) -> None:
-        """In place of the better chains, which looked at some rows, others begin with their trees and all rows."""
+    def _look_at_all(self, problem: AnyProblem, state: Annealing, starts: list[Tree]) -> None:
+        """In place of the chains, which looked at some rows, others begin with given trees and all rows."""
         for chain in state.everyone():
             chain.recount(state.searched)
-        trees = [chain.tree(problem) for chain in better(apart(state.chains))]
         state.keep_only([])
-        state.some = None
-        state.chains = [self._chain(problem, state, state.table, tree) for tree in trees]
-        each(state.chains, AnnealChain.begin, self.jobs)
+        state.some = state.pool = None
+        state.chains = [self._chain(problem, state, state.table, start) for start in starts]
+        for i, chain in enumerate(state.chains):
+            chain.hot, chain.share = TURNS[i % len(TURNS)], ROUND_SHARE
 
 
 @dataclass
@@ -269,7 +270,10 @@ class Annealing:
     sampled: int | None
     """How many rows were drawn, if these are not all."""
     restarts: int
+    rng: np.random.Generator
     generators: list[np.random.Generator]
+    pool: Splits | None = None
+    """What chains that look at these rows knew after the last round, and before."""
     grown: Tree | None = None
     """The greedy tree of these rows."""
     some: Table | None = None
@@ -323,13 +327,17 @@ class Annealing:
             return False
         return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
 
-    def turns(self) -> list[tuple[AnnealChain, Recipe, list[Tree]]]:
-        """For each chain how it goes on, and the trees to borrow from: those of the others, if there are any."""
-        trees = [chain.found.tree(chain.problem) for chain in self.chains]
-        return [
-            (chain, RECIPES[(i + self.rounds) % len(RECIPES)], trees[i + 1 :] + trees[:i] or trees)
-            for i, chain in enumerate(self.chains)
-        ]
+    def put_together(self, many: int, limit: int) -> list[Tree]:
+        """So many trees to begin a round with: the best of what all chains know, and of what drawn ones do."""
+        known = [chain.known_splits() for chain in self.chains]
+        self.pool = Splits.together(known if self.pool is None else [self.pool, *known])
+        graph, domain = Graph(self.pool, int(self.searched.domain.starts[-1])), self.searched.domain
+        if self.pool.bytes > MOST_POOLED:
+            self.pool = graph.splits
+        price = graph.price(self.chains[0].price_of(min(self.leaves, limit)), limit)
+        heard = [sum(1 << int(i) for i in np.flatnonzero(self.rng.random(GIVERS) < HEARD)) for _ in range(many)]
+        heard[:KNOW_ALL] = [EVERYONE] * min(KNOW_ALL, many)
+        return [Tree.of_splits(domain, graph.tree(price, limit, givers)) for givers in heard]
 
     def score_of(self, chain: AnnealChain) -> float:
         """The log posterior of a chain's best tree, on all rows that are searched."""
@@ -390,11 +398,11 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if not problem.posterior.even:  # fewer chains; and the wider a table, the more there is to count for each proposal
         times = RESTARTS / RESTARTS_OF_PROFILES * max(1.0, len(problem.domain) / 20) ** 0.5
     if regions <= FEW_REGIONS:
-        return float(times * min(max(1.5e5 * regions, 4e7), 2e8))
+        return float(times * min(max(3e5 * regions, 8e7), 4e8))
     few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
-    least, most = 7.5e7 if regions <= SOME_REGIONS else 2.5e7, min(3.2e8, WORK_PER_ROW * rows)
+    least, most = 1.5e8 if regions <= SOME_REGIONS else 5e7, min(6.4e8, WORK_PER_ROW * rows)
     large = min(1.0, limit_of(problem) / MANY_LEAVES) ** 0.2
-    return float(times * max(least, large * min(most, few * 9e5 * ways)))
+    return float(times * max(least, large * min(most, few * 1.8e6 * ways)))
 
 
 def is_too_wide(problem: AnyProblem) -> bool:

@@ -17,6 +17,7 @@ from sparsedensity.kernels import anneal_work
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import tie_of
 from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
+from sparsedensity.search.trees.anneal_pool import Splits
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
 from sparsedensity.table import Table
@@ -40,13 +41,12 @@ SHORT_SHARE = 0.5
 """The share of a budget for the short searches at every size together."""
 BLOCK = 3e7
 """Work between two looks at the clock: some tens of milliseconds."""
-LENT = 2
-"""Blocks that borrow from one tree, before it is another's turn."""
 WORK_PER_PROPOSAL = 5e4
 """Far more than a proposal takes: where nothing can be proposed, a budget of proposals ends by this."""
-KINDS = ("grow", "raise", "lift", "change", "insert", "borrow")
-COOLEST, COLD = 0.002, 1e-9
-"""The last temperature, as a share of the price of a leaf; and one, in nats, at which nothing worse is kept."""
+KINDS = ("grow", "raise", "lift", "change", "insert")
+HOT, COOLEST, COLD = 0.3, 0.002, 1e-9
+"""The first and the last temperature, as shares of the price of a leaf; and one, in nats, at which nothing worse is
+kept."""
 WALKS = regions.Walks(trials=1, blind=0.5, shake=1.0, studies=4)
 SETTINGS = moves.Settings(
     steps=1,
@@ -55,6 +55,7 @@ SETTINGS = moves.Settings(
     limit=1,
     noise=0.5,
     wild=0.25,
+    strange=0.5,
     slack=0.7,
     trust=0.9,
     trusting=0.5,
@@ -64,21 +65,12 @@ SETTINGS = moves.Settings(
     upward=0.3,
     outward=0.7,
     taught=300,
-    shares=(0.15, 0.15, 0.15, 0.15, 0.15),
+    shares=(0.15, 0.15, 0.15, 0.15),
 )
-SETTINGS_OF_PROFILES = SETTINGS._replace(upward=0.0, shares=(0.05, 0.35, 0.1, 0.1, 0.2))
+SETTINGS_OF_PROFILES = SETTINGS._replace(upward=0.0, shares=(0.05, 0.35, 0.1, 0.1))
 """To count parts takes longest, which large subtrees need most, and splits that are lifted least."""
 JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 NO_LABELS = np.zeros(0, np.int64)
-
-
-class Recipe(NamedTuple):
-    """How one chain looks."""
-
-    hot: float
-    """The first temperature, as a share of the price of a leaf."""
-    borrows: bool
-    """Whether it borrows from other trees."""
 
 
 class Stored(NamedTuple):
@@ -120,28 +112,23 @@ class AnnealChain:
     """One restart with a memory of its own."""
 
     def __init__(
-        self,
-        problem: AnyProblem,
-        table: Table,
-        recipe: Recipe,
-        rng: np.random.Generator,
-        cooling: Cooling = "geometric",
+        self, problem: AnyProblem, table: Table, rng: np.random.Generator, cooling: Cooling = "geometric"
     ) -> None:
         self.problem = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
-        self.table, self.recipe, self.rng, self.cooling = table, recipe, rng, cooling
+        self.table, self.rng, self.cooling = table, rng, cooling
         self.settings = SETTINGS if problem.posterior.even else SETTINGS_OF_PROFILES
         self.limit = limit_of(problem)
         self.walks = EXPLORED if region_count(problem) <= FEW_REGIONS else 0
         self.moves = np.zeros(len(KINDS), moves.KIND)
         self.kept: dict[int, Stored] = {}
         self.budget, self.share, self.spent, self.spent_at_best = 0.0, 1.0, 0.0, 0.0
-        self.moved = self.blocks = 0
-        self.lenders: list[Tree] = []
+        self.hot, self.moved, self.number = HOT, 0, 0
+        self.forgotten: list[Splits] = []
         self.proposals: int | None = None
         self.start: Tree | None = None
         self.started = self.done = self.retired = self.wanted_more = False
         self.memory: regions.Memory
-        self.trees: tuple[trees.Growing, trees.Growing, trees.Growing, trees.Growing]
+        self.trees: tuple[trees.Growing, trees.Growing, trees.Growing]
         self.one_leaf = self.score = self.problem.score(Tree.leaf(table.domain))
         self.leaves = 1
         self.found = Stored(self.score, np.array([[-1, -1, -1]]), np.zeros((1, 1), np.int16))
@@ -150,9 +137,6 @@ class AnnealChain:
         """Some tens of milliseconds of search."""
         if not self.started:
             self.begin()
-        if self.lenders and self.blocks % LENT == 0:
-            self._borrow_from(self.lenders[self.blocks // LENT % len(self.lenders)])
-        self.blocks += 1
         end = self.spent + BLOCK
         while self.spent < end and not self.done:
             x = max(self._progress(), share)
@@ -165,24 +149,26 @@ class AnnealChain:
         """The best tree."""
         return self.found.tree(problem)
 
-    def resume(self, recipe: Recipe, lenders: list[Tree], share: float) -> None:
-        """Go on from the best tree for a share of the budget, and borrow from other trees in turn."""
-        self.recipe, self.share, self.spent, self.spent_at_best, self.done = recipe, share, 0.0, 0.0, False
-        self.lenders, self.blocks, self.moved = lenders, 0, self.proposed
-        tree, _, best, _ = self.trees
-        copy_tree(best, tree)
-
-    def _borrow_from(self, other: Tree) -> None:
-        """Have another tree at hand, until the next; in a new memory if there is no room for its regions."""
-        lender = self.trees[3]
-        plant(lender, self.one_leaf)
-        if self.memory.used["regions"][0] + other.n_nodes > len(self.memory.regions):
+    def resume(self, hot: float, share: float, start: Tree) -> None:
+        """Go on from another tree for a share of the budget."""
+        self.hot, self.share, self.spent, self.spent_at_best, self.done = hot, share, 0.0, 0.0, False
+        self.moved = self.proposed
+        if self.memory.used["regions"][0] + start.n_nodes > len(self.memory.regions):
             self._begin_anew()
-        self._replay(lender, other.splits())
+        plant(self.trees[0], self.one_leaf)
+        self._begin_with(start)
+        self._keep()
+
+    def known_splits(self) -> Splits:
+        """The splits that the chain remembers, or did before its memory was full."""
+        known = Splits.together([*self.forgotten, Splits.known(self.memory, self.number)])
+        self.forgotten = []
+        return known
 
     def retire(self) -> None:
         """Keep what was found only."""
         self.wanted_more, self.retired = self.wants_more, True
+        self.forgotten = []
         if self.started:
             del self.memory, self.trees
 
@@ -203,19 +189,28 @@ class AnnealChain:
         """Memory, and the first tree: given, or grown."""
         self.started = True
         nodes = 2 * (int(1.3 * self.limit) + 60) + 64
-        one, two, three, four = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(4))
-        self.trees = one, two, three, four
+        one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
+        self.trees = one, two, three
         self.memory = make_memory(self.problem, self.table, nodes)
         self.path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
-        tree, _, best, _ = self.trees
         if self.start is not None:
-            self._replay(tree, self.start.splits())
-            self._rebuild(0, 1.0)
+            self._begin_with(self.start)
         else:
             self._rebuild(1, COLD, trust=0.0)
+            self._remember()
+        self._keep()
+
+    def _begin_with(self, start: Tree) -> None:
+        """Grow the planted tree into a given one, down to the limit."""
+        self._replay(self.trees[0], start.splits())
+        self._rebuild(0, 1.0)
+        self._remember()
+
+    def _remember(self) -> None:
+        """Take the tree as the best one if it is."""
+        tree, _, best = self.trees
         if score_of(tree) > score_of(best):
             copy_tree(tree, best)
-        self._keep()
 
     def _progress(self) -> float:
         """How much of its share of the budget is used: of proposals, or of work."""
@@ -235,8 +230,8 @@ class AnnealChain:
     def _cooled(self, x: float) -> float:
         """The temperature after a share x of the budget, by what a leaf is worth: from 2 nats at least to 0.1."""
         best = self.trees[2]
-        price = max(weakest_of(best), self._price(leaves_of(best)))
-        hot, cold = max(self.recipe.hot * price, 2.0), max(COOLEST * price, 0.1)
+        price = max(weakest_of(best), self.price_of(leaves_of(best)))
+        hot, cold = max(self.hot * price, 2.0), max(COOLEST * price, 0.1)
         return hot * (cold / hot) ** x if self.cooling == "geometric" else hot + (cold - hot) * x
 
     @property
@@ -246,8 +241,6 @@ class AnnealChain:
 
     def _rebuild(self, steps: int, hot: float, trust: float | None = None) -> None:
         settings = self.settings._replace(steps=steps, hot=float(hot), limit=self.limit)
-        if not self.recipe.borrows:
-            settings = settings._replace(shares=(*settings.shares[:-1], 0.0))
         if trust is not None:
             settings = settings._replace(trust=trust)
         self._work(self.trees[0], JOB._replace(settings=settings))
@@ -256,13 +249,13 @@ class AnnealChain:
     def _explore(self, trials: int) -> None:
         """Explore regions at the price of a leaf of the current tree."""
         if trials:
-            price = self._price(leaves_of(self.trees[0]))
+            price = self.price_of(leaves_of(self.trees[0]))
             self._work(self.trees[0], JOB._replace(price=price, walks=WALKS._replace(trials=trials)))
 
     def _work(self, tree: trees.Growing, job: anneal_work.Job, labels: NDArray[np.int64] = NO_LABELS) -> None:
         anneal_work.work(self.memory, tree, *self.trees[1:], self.moves, job, self.path, labels, self.rng)
 
-    def _price(self, leaves: int) -> float:
+    def price_of(self, leaves: int) -> float:
         """What one more leaf must gain."""
         by_leaves = self.memory.belief.by_leaves
         return float(by_leaves[leaves] - by_leaves[leaves + 1])
@@ -276,7 +269,8 @@ class AnnealChain:
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Begin a new memory with the same trees."""
+        """Begin a new memory with the same trees; what the old one knew is kept for others."""
+        self.forgotten.append(Splits.known(self.memory, self.number))
         old = [list(Stored.of(tree).splits()) for tree in self.trees]
         self.memory = make_memory(self.problem, self.table, len(self.trees[0].nodes))
         for tree, splits in zip(self.trees, old, strict=True):
@@ -305,7 +299,7 @@ class AnnealChain:
 
     def _keep(self) -> None:
         """Note the best tree, and the current one if it is the best of its size."""
-        tree, _, best, _ = self.trees
+        tree, _, best = self.trees
         for grown in (best, tree):
             leaves, score = leaves_of(grown), score_of(grown)
             if leaves <= min(ARCHIVED, self.limit) and (leaves not in self.kept or score > self.kept[leaves].score):
@@ -317,7 +311,7 @@ class AnnealChain:
     def walk_down(self, steps: int) -> dict[int, Stored]:
         """A short search at every size, from that of the first tree down to a single leaf."""
         self.begin()
-        tree, _, best, _ = self.trees
+        tree, _, best = self.trees
         found: dict[int, Stored] = {}
         for size in range(min(leaves_of(best), ARCHIVED), 0, -1):
             self.limit = size
@@ -325,8 +319,7 @@ class AnnealChain:
             best.state["score"] = -np.inf
             enough = self.spent >= SHORT_SHARE * self.budget
             self._rebuild(0 if enough else steps, 0.1)
-            if score_of(tree) > score_of(best):
-                copy_tree(tree, best)
+            self._remember()
             leaves = leaves_of(best)
             if leaves not in found or score_of(best) > found[leaves].score:
                 found[leaves] = Stored.of(best)
@@ -336,7 +329,7 @@ class AnnealChain:
         """Whether one of the leaves has a split that pays; those that might are looked at."""
         by_features, used = self.memory.belief.by_features, int((tree.uses > 0).sum())
         feature = np.max(by_features[used : used + 1] - by_features[used + 1 : used + 2], initial=0.0)
-        least = self._price(leaves_of(tree)) + feature + tie_of(self.score)
+        least = self.price_of(leaves_of(tree)) + feature + tie_of(self.score)
         for leaf in tree.nodes["leaf_at"][: leaves_of(tree)].tolist():
             region = self.memory.regions[tree.nodes["region"][leaf]]
             if region["best"] < 0 and region["best_gain"] > least:

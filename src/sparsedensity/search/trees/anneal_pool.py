@@ -1,0 +1,198 @@
+"""What all chains of an annealing search know together: the best tree made of splits that any of them knows.
+
+A chain remembers, for every region it met, the first split of the best subtree it ever saw there. What a subtree gains
+depends on its region alone, so the subtrees of one chain fit under the splits of another wherever regions are the same.
+Put together, the splits of all chains make a graph, in which the best tree at a price per leaf is found from the
+smallest regions up. It is mostly far better than the best tree of any chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedensity.kernels.anneal_regions import Memory
+from sparsedensity.kernels.counted_parts import MOST_GROUPS
+from sparsedensity.structures.tree import Split
+from sparsedensity.table import Floats
+
+Ints = NDArray[np.int64]
+MOST_BYTES = 4_000_000
+"""For the splits of one memory: those of the heaviest regions, if there are too many."""
+MOST_POOLED = 50 * MOST_BYTES
+"""For the splits of all chains: beyond that, those that no tree can reach are dropped."""
+GIVERS = 62
+"""So many chains can be told apart."""
+EVERYONE = -1
+HALVINGS, NEAR = 12, 1.1
+"""How often the price of a leaf is halved in, and how far above the limit a tree may be: chains prune it."""
+
+
+class Splits(NamedTuple):
+    """Splits of regions, one row each."""
+
+    keys: Ints
+    """The key of the region that is split."""
+    sizes: Ints
+    """How many values it allows; its parts allow fewer."""
+    features: Ints
+    gains: Floats
+    """What the split gains if its parts are leaves."""
+    labels: NDArray[np.uint8]
+    """1 + the part that every value of the feature goes to; 0 if the region does not allow it."""
+    parts: Ints
+    """The keys of the parts; 0 where there are no more."""
+    givers: Ints
+    """Which chains know it, a bit each."""
+
+    @classmethod
+    def known(cls, memory: Memory, giver: int) -> Splits:
+        """The splits that a memory knows."""
+        used, features, values = int(memory.used["regions"][0]), memory.space.features, memory.space.values
+        widest = int((features["stop"] - features["start"]).max())
+        which = np.flatnonzero(memory.regions["known_leaves"][:used] > 0)
+        most = MOST_BYTES // (widest + 8 * MOST_GROUPS + 40)
+        if len(which) > most:
+            which = np.sort(which[np.argsort(-memory.regions["weight"][which], kind="stable")[:most]])
+        held, allowed = memory.regions[which], memory.allowed[which]
+        labels, parts = np.zeros((len(which), widest), np.uint8), np.zeros((len(which), MOST_GROUPS), np.int64)
+        for f in np.unique(held["known_feature"]).tolist():
+            start, stop = int(features["start"][f]), int(features["stop"][f])
+            rows, keys = np.flatnonzero(held["known_feature"] == f), values["key"][start:stop]
+            inside = allowed[rows, start:stop]
+            labels[rows, : stop - start] = inside
+            others = held["key"][rows] ^ folded(inside > 0, keys)
+            for part in range(int(inside.max())):
+                here = inside == part + 1
+                parts[rows, part] = np.where(here.any(axis=1), others ^ folded(here, keys), 0)
+        sizes, givers = np.count_nonzero(allowed, axis=1), np.full(len(which), 1 << giver % GIVERS)
+        return cls(held["key"], sizes, held["known_feature"], held["known_first"], labels, parts, givers)
+
+    @classmethod
+    def together(cls, known: Sequence[Splits]) -> Splits:
+        """Splits that several chains know, each once."""
+        columns: list[Any] = [np.concatenate(column) for column in zip(*known, strict=True)]
+        every = cls(*columns)
+        odd = 2 * np.arange(1, MOST_GROUPS + 2) * 0x2545F4914F6CDD1D + 1  # wraps around, as it may
+        names = every.keys * odd[0] + (every.parts * odd[1:]).sum(axis=1)
+        _, first, same = np.unique(names, return_index=True, return_inverse=True)
+        givers = np.zeros(len(first), np.int64)
+        np.bitwise_or.at(givers, same, every.givers)
+        return every.chosen(first)._replace(givers=givers)
+
+    def chosen(self, rows: NDArray[np.intp]) -> Splits:
+        """Some of the splits."""
+        columns: list[Any] = [column[rows] for column in self]
+        return Splits(*columns)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory they take."""
+        return sum(column.nbytes for column in self)
+
+
+def folded(mask: NDArray[np.bool_], keys: Ints) -> Ints:
+    """The exclusive or of the keys that every row of a mask selects."""
+    folds: Ints = np.bitwise_xor.reduce(np.where(mask, keys, 0), axis=1)
+    return folds
+
+
+class Graph:
+    """Splits that can be part of a tree, those of the smallest regions first.
+
+    Regions are numbered in that order, so the last one is the whole domain; the number after it stands for every part
+    that nobody splits.
+    """
+
+    def __init__(self, splits: Splits, values: int) -> None:
+        splits = splits.chosen(np.lexsort((splits.keys, splits.sizes)))
+        begins = changes(splits.keys)
+        region, keys = np.cumsum(np.isin(np.arange(len(splits.keys)), begins)) - 1, splits.keys[begins[:-1]]
+        parts = places(splits.parts, keys)
+        reached = np.zeros(len(keys) + 1, bool)
+        reached[region[splits.sizes == values]] = True
+        for begin, end in reversed(list(pairwise(changes(splits.sizes).tolist()))):
+            reached[parts[begin:end][reached[region[begin:end]]]] = True
+        reached[-1] = False
+        kept, number = np.flatnonzero(reached[region]), np.cumsum(reached) - 1
+        number[~reached] = self.regions = int(reached.sum())
+        self.splits, self.parts = splits.chosen(kept), number[parts[kept]]
+        self.more = np.count_nonzero(self.splits.parts, axis=1) - 1
+        self.begins = changes(self.splits.keys)
+        self.levels = changes(self.splits.sizes[self.begins[:-1]])
+
+    def tree(self, price: float, limit: int, givers: int = EVERYONE) -> list[Split]:
+        """The splits of the best tree at a price per leaf, or a higher one, made of what some chains know."""
+        while leaves_of(splits := self._grown(self._worth(price, givers))) > NEAR * limit + 1:
+            price += 0.1 * abs(price) + 0.1
+        return splits
+
+    def price(self, least: float, limit: int) -> float:
+        """What a leaf must gain so that the best tree is not larger than it may be; no less than it must anyway."""
+        low, high = least, least
+        while leaves_of(self._grown(self._worth(high, EVERYONE))) > limit:
+            low, high = high, 2.0 * abs(high) + 1.0
+        for _ in range(HALVINGS if high > low else 0):
+            price = (low + high) / 2
+            leaves = leaves_of(self._grown(self._worth(price, EVERYONE)))
+            low, high = (price, high) if leaves > limit else (low, price)
+            if leaves == limit:
+                break
+        return high
+
+    def _worth(self, price: float, givers: int) -> Floats:
+        """What the best tree of its region is worth that begins with each split, from the smallest regions up."""
+        worth: Floats = self.splits.gains - price * self.more
+        worth[self.splits.givers & givers == 0] = -np.inf
+        best = np.zeros(self.regions + 1)
+        for begin, end in pairwise(self.levels.tolist()):
+            first, last = self.begins[begin], self.begins[end]
+            worth[first:last] += best[self.parts[first:last]].sum(axis=1)
+            tops = np.maximum.reduceat(worth[first:last], self.begins[begin:end] - first)
+            best[begin:end] = np.maximum(tops, 0.0)
+        return worth
+
+    def _grown(self, worth: Floats) -> list[Split]:
+        """The tree of the best splits, while they are worth more than a leaf."""
+        grown: list[Split] = [None]
+        stack = [(self.regions - 1, 0)] if self.regions else []
+        while stack:
+            region, node = stack.pop()
+            begin, end = self.begins[region : region + 2]
+            which = begin + int(np.argmax(worth[begin:end]))
+            if worth[which] <= 0.0:
+                continue
+            branches: list[tuple[list[int], int]] = []
+            for part in range(self.more[which] + 1):
+                below = len(grown) + part
+                branches.append((np.flatnonzero(self.splits.labels[which] == part + 1).tolist(), below))
+                if self.parts[which, part] < self.regions:
+                    stack.append((int(self.parts[which, part]), below))
+            grown[node] = int(self.splits.features[which]), branches
+            grown += [None] * len(branches)
+        return grown
+
+
+def changes(values: Ints) -> Ints:
+    """Where runs of equal values begin, and the end of the last."""
+    inside = np.flatnonzero(values[1:] != values[:-1]) + 1
+    ends = [0, *inside.tolist(), len(values)] if len(values) else [0]
+    return np.array(ends, np.int64)
+
+
+def places(wanted: Ints, keys: Ints) -> Ints:
+    """Where keys stand in a list of them; its length for those that do not."""
+    if not len(keys):
+        return np.zeros(wanted.shape, np.int64)
+    order = np.argsort(keys)
+    found = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
+    return np.where(keys[found] == wanted, found, len(keys))
+
+
+def leaves_of(splits: Sequence[Split]) -> int:
+    """How many nodes are not split."""
+    return sum(split is None for split in splits)
