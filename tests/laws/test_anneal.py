@@ -279,7 +279,7 @@ def test_a_tree_to_go_on_from_finds_room_in_a_memory_that_is_nearly_full():
     one.begin()
     score, known = one.score, set(one.known_splits().keys.tolist())
     one.memory.used["regions"] = len(one.memory.regions) - 3
-    one.resume(0.1, 1.0, truth.tree)
+    one.resume(truth.tree)
     grown = chain.Stored.of(one.trees[0]).tree(problem)
     assert {region.allowed for region in grown.regions} == {region.allowed for region in truth.tree.regions}
     assert chain.score_of(one.trees[0]) == pytest.approx(problem.score(truth.tree))

@@ -55,8 +55,9 @@ GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
 RESTARTS, RESTARTS_OF_PROFILES = 24, 8
 """Where a proposal takes longer, fewer chains go further."""
-ROUND_SHARE, MOST_ROUNDS = 0.5, 6
-"""What a chain may spend in a round, as a share of what it spent alone; and how many rounds there are at most."""
+ROUND_SHARE, ROUND_CHAINS, MOST_ROUNDS, ROUNDS_OF_SOME = 0.5, 1 / 3, 8, 2
+"""What a chain may spend in a round, as a share of what it spent alone; more if fewer than this share of the chains go
+on. How many rounds there are at most, and how many look at some rows only."""
 GO_ON, FEWEST = 2 / 3, 2
 """The share of chains that go on to the next round, the better ones; and how many do in any case."""
 ENOUGH, PATIENCE = 2e-4, 2
@@ -226,17 +227,20 @@ class Anneal:
             scores = [state.score_of(chain) for chain in state.chains]
             state.spread = max(scores) - min(scores)
         go_on = state.rounds < rounds and state.gains()
-        look_at_all = state.some is not None and (not go_on or state.rounds == rounds // 2)
+        look_at_all = state.some is not None and (not go_on or state.rounds >= min(ROUNDS_OF_SOME, rounds // 2))
         if (go_on or look_at_all) and not state.must_count(self.seconds):
             state.before_rounds.append(state.log_posterior)
             going = better(apart(state.chains))
             starts = state.put_together(len(going), limit_of(problem))
+            share = ROUND_SHARE * max(1.0, ROUND_CHAINS * state.restarts / len(going))
             if look_at_all:
                 self._look_at_all(problem, state, starts)
             else:
                 state.keep_only(going)
-                for i, (chain, start) in enumerate(zip(going, starts, strict=True)):
-                    chain.resume(TURNS[(i + state.rounds) % len(TURNS)], ROUND_SHARE, start)
+                for chain, start in zip(going, starts, strict=True):
+                    chain.resume(start)
+            for i, chain in enumerate(state.chains):
+                chain.hot, chain.share = TURNS[(i + state.rounds) % len(TURNS)], share
             state.rounds += 1
             return
         state.settled = not state.gains()
@@ -255,8 +259,6 @@ class Anneal:
         state.keep_only([])
         state.some = state.pool = None
         state.chains = [self._chain(problem, state, state.table, start) for start in starts]
-        for i, chain in enumerate(state.chains):
-            chain.hot, chain.share = TURNS[i % len(TURNS)], ROUND_SHARE
 
 
 @dataclass

@@ -149,10 +149,9 @@ class AnnealChain:
         """The best tree."""
         return self.found.tree(problem)
 
-    def resume(self, hot: float, share: float, start: Tree) -> None:
-        """Go on from another tree for a share of the budget."""
-        self.hot, self.share, self.spent, self.spent_at_best, self.done = hot, share, 0.0, 0.0, False
-        self.moved = self.proposed
+    def resume(self, start: Tree) -> None:
+        """Go on from another tree."""
+        self.spent, self.spent_at_best, self.done, self.moved = 0.0, 0.0, False, self.proposed
         if self.memory.used["regions"][0] + start.n_nodes > len(self.memory.regions):
             self._begin_anew()
         plant(self.trees[0], self.one_leaf)

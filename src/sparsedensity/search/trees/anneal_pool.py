@@ -112,7 +112,8 @@ class Graph:
         splits = splits.chosen(np.lexsort((splits.keys, splits.sizes)))
         begins = changes(splits.keys)
         region, keys = np.cumsum(np.isin(np.arange(len(splits.keys)), begins)) - 1, splits.keys[begins[:-1]]
-        parts = places(splits.parts, keys)
+        there, parts = splits.parts != 0, np.full(splits.parts.shape, len(keys))
+        parts[there] = places(splits.parts[there], keys)
         reached = np.zeros(len(keys) + 1, bool)
         reached[region[splits.sizes == values]] = True
         for begin, end in reversed(list(pairwise(changes(splits.sizes).tolist()))):
