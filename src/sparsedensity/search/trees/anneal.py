@@ -35,7 +35,7 @@ from sparsedensity.search.trees.anneal_chain import (
     region_count,
 )
 from sparsedensity.search.trees.anneal_memory import FEW_ROWS, is_whole, limit_of, on_grid, pairs_per_row, rows_within
-from sparsedensity.search.trees.anneal_pool import EVERYONE, GIVERS, MOST_POOLED, Graph, Splits
+from sparsedensity.search.trees.anneal_pool import EVERYONE, GIVERS, MOST_POOLED, Graph, Splits, one_of, some_of
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.search.trees.passes import CountedTree, Passes
 from sparsedensity.search.trees.subtrees import can_prove, with_best_subtrees
@@ -71,7 +71,7 @@ SHORT = 10
 TURNS = (0.1, 0.3)
 """In the rounds chains take turns: cool, and hot (the first temperature, as a share of the price of a leaf)."""
 KNOW_ALL, HEARD = 2, 0.5
-"""So many chains begin a round with what all chains know together; the others hear of this share of the chains."""
+"""So many chains begin a round with what all chains know together; the others hear of this share of them."""
 SOME_REGIONS = 1e7
 """A problem with so few regions is small enough to be looked at thoroughly."""
 MANY_LEAVES = 100
@@ -231,7 +231,7 @@ class Anneal:
         if (go_on or look_at_all) and not state.must_count(self.seconds):
             state.before_rounds.append(state.log_posterior)
             going = better(apart(state.chains))
-            starts = state.put_together(len(going), limit_of(problem))
+            starts = state.put_together(going, limit_of(problem))
             share = ROUND_SHARE * max(1.0, ROUND_CHAINS * state.restarts / len(going))
             if look_at_all:
                 self._look_at_all(problem, state, starts)
@@ -329,17 +329,17 @@ class Annealing:
             return False
         return time.perf_counter() - self.begin > seconds * SAMPLE_SHARE
 
-    def put_together(self, many: int, limit: int) -> list[Tree]:
-        """So many trees to begin a round with: the best of what all chains know, and of what drawn ones do."""
+    def put_together(self, going: list[AnnealChain], limit: int) -> list[Tree]:
+        """For each chain that goes on the best tree of what all chains know; or of what it and drawn ones do."""
         known = [chain.known_splits() for chain in self.chains]
         self.pool = Splits.together(known if self.pool is None else [self.pool, *known])
         graph, domain = Graph(self.pool, int(self.searched.domain.starts[-1])), self.searched.domain
         if self.pool.bytes > MOST_POOLED:
             self.pool = graph.splits
         price = graph.price(self.chains[0].price_of(min(self.leaves, limit)), limit)
-        heard = [sum(1 << int(i) for i in np.flatnonzero(self.rng.random(GIVERS) < HEARD)) for _ in range(many)]
-        heard[:KNOW_ALL] = [EVERYONE] * min(KNOW_ALL, many)
-        return [Tree.of_splits(domain, graph.tree(price, limit, givers)) for givers in heard]
+        givers = [one_of(chain.number) | some_of(self.rng.random(GIVERS) < HEARD) for chain in going]
+        givers[:KNOW_ALL] = [EVERYONE] * min(KNOW_ALL, len(going))
+        return [Tree.of_splits(domain, graph.tree(price, limit, heard)) for heard in givers]
 
     def score_of(self, chain: AnnealChain) -> float:
         """The log posterior of a chain's best tree, on all rows that are searched."""

@@ -69,7 +69,7 @@ class Splits(NamedTuple):
             for part in range(int(inside.max())):
                 here = inside == part + 1
                 parts[rows, part] = np.where(here.any(axis=1), others ^ folded(here, keys), 0)
-        sizes, givers = np.count_nonzero(allowed, axis=1), np.full(len(which), 1 << giver % GIVERS)
+        sizes, givers = np.count_nonzero(allowed, axis=1), np.full(len(which), one_of(giver))
         return cls(held["key"], sizes, held["known_feature"], held["known_first"], labels, parts, givers)
 
     @classmethod
@@ -93,6 +93,16 @@ class Splits(NamedTuple):
     def bytes(self) -> int:
         """How much memory they take."""
         return sum(column.nbytes for column in self)
+
+
+def one_of(giver: int) -> int:
+    """The bit of a chain; if there are very many, some share one."""
+    return 1 << giver % GIVERS
+
+
+def some_of(chosen: NDArray[np.bool_]) -> int:
+    """The bits of some chains."""
+    return sum(map(one_of, np.flatnonzero(chosen).tolist()))
 
 
 def folded(mask: NDArray[np.bool_], keys: Ints) -> Ints:
