@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsedensity.kernels import NONE, TWO, bare, record
+from sparsedensity.kernels import NONE, TWO, ZERO, bare, record
 from sparsedensity.kernels.anneal_lifts import lift
 from sparsedensity.kernels.anneal_regions import allowed_values, counted_slot, divide_best, divide_blindly, study
 from sparsedensity.kernels.anneal_transplants import (
@@ -22,7 +22,7 @@ from sparsedensity.kernels.belief import NOTHING
 
 KIND = record("proposed accepted better")
 """The record of one kind of move: how many were proposed, accepted, and led to a new best tree."""
-ROOT = np.int64(0)
+ROOT, FORCED = np.int64(0), np.bool_(True)
 
 
 class Settings(NamedTuple):
@@ -131,7 +131,7 @@ def regrow(s, t, node, going, settings, rng):
         m -= 1
         leaf = nodes[m].stack
         region = nodes[leaf].region
-        if not has_room(t, 0) or (s.regions[region].weight <= 0.0 and price >= 0.0):
+        if not has_room(t, ZERO) or (s.regions[region].weight <= 0.0 and price >= 0.0):
             continue
         f = chosen_division(s, region, leaf == node and first, going, settings, rng)
         if f >= 0 and split(s, t, leaf, f):
@@ -222,7 +222,7 @@ def insert(s, t, copy, node, going, settings, rng):
     close(s, t, node)
     if not has_room(t, 2 * copy.nodes[source].below):
         return
-    f = chosen_division(s, t.nodes[node].region, True, going, settings, rng)
+    f = chosen_division(s, t.nodes[node].region, FORCED, going, settings, rng)
     if f >= 0:
         put_above(s, t, node, f, copy, source, rng)
 
