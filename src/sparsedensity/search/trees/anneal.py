@@ -402,7 +402,7 @@ def budget_of(problem: AnyProblem, rows: int) -> float:
     if regions <= FEW_REGIONS:
         return float(times * min(max(3e5 * regions, 8e7), 4e8))
     few, ways = min(1.0, rows / 2000), sum(size**1.25 for size in problem.domain.sizes)
-    least, most = 1.5e8 if regions <= SOME_REGIONS else 5e7, min(6.4e8, WORK_PER_ROW * rows)
+    least, most = 1.5e8 if regions <= SOME_REGIONS else 5e7, min(4.5e8, WORK_PER_ROW * rows)
     large = min(1.0, limit_of(problem) / MANY_LEAVES) ** 0.2
     return float(times * max(least, large * min(most, few * 1.8e6 * ways)))
 
