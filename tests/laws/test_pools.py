@@ -9,8 +9,7 @@ from reproduction.datasets.random_trees import random_tree
 from sparsedensity.search.trees import anneal_pool
 from sparsedensity.search.trees.anneal_chain import AnnealChain
 from sparsedensity.search.trees.anneal_memory import on_grid
-from sparsedensity.search.trees.anneal_pool import EVERYONE, Graph, Splits, leaves_of
-from sparsedensity.structures import Tree
+from sparsedensity.search.trees.anneal_pool import EVERYONE, Graph, Splits
 from sparsedensity.table import Table
 from tests.laws.test_lifts import PROBLEMS
 from tests.strategies import data_in, domains, real_weights, table_of
@@ -39,7 +38,7 @@ def chains_of(method, table, many=3):
 
 def graph_of(chains):
     known = [chain.known_splits() for chain in chains]
-    return Graph(Splits.together(known), int(chains[0].table.domain.starts[-1])), known
+    return Graph(Splits.together(known), chains[0].table.domain), known
 
 
 def worth_of(splits, givers, price, values):
@@ -68,7 +67,7 @@ def test_the_best_tree_of_all_splits_is_worth_what_its_score_says(method, domain
     problem, chains = chains_of(method, table)
     graph, known = graph_of(chains)
     values = int(domain.starts[-1])
-    tree = Tree.of_splits(domain, graph.tree(price, 10**6, givers))
+    tree = graph.tree(price, 10**6, givers)
     by_leaves = chains[0].memory.belief.by_leaves
     gained = problem.score(tree) - problem.score_of_one_leaf() - (by_leaves[tree.n_leaves] - by_leaves[1])
     worth = gained - price * (tree.n_leaves - 1)
@@ -84,7 +83,7 @@ def test_the_price_of_a_leaf_keeps_the_tree_within_its_limit(method, domain, dat
     graph, _ = graph_of(chains)
     price = graph.price(-1.0, limit)
     assert price >= -1.0
-    assert leaves_of(graph.tree(price, limit)) <= limit
+    assert graph.tree(price, limit).n_leaves <= limit
 
 
 def test_a_split_that_two_chains_know_is_there_once_and_both_gave_it(table):
@@ -113,5 +112,5 @@ def test_of_too_many_splits_those_of_the_heaviest_regions_are_kept(table, monkey
 def test_where_nobody_knows_a_split_the_tree_is_a_leaf(table):
     _, (chain,) = chains_of("leaf", table, 1)
     nothing = chain.known_splits().chosen(np.zeros(0, np.intp))
-    graph = Graph(nothing, int(table.domain.starts[-1]))
-    assert graph.tree(graph.price(1.0, 5), 5) == [None]
+    graph = Graph(nothing, table.domain)
+    assert graph.tree(graph.price(1.0, 5), 5).n_leaves == 1

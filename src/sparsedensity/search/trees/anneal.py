@@ -333,13 +333,13 @@ class Annealing:
         """For each chain that goes on the best tree of what all chains know; or of what it and drawn ones do."""
         known = [chain.known_splits() for chain in self.chains]
         self.pool = Splits.together(known if self.pool is None else [self.pool, *known])
-        graph, domain = Graph(self.pool, int(self.searched.domain.starts[-1])), self.searched.domain
+        graph = Graph(self.pool, self.searched.domain)
         if self.pool.bytes > MOST_POOLED:
             self.pool = graph.splits
         price = graph.price(self.chains[0].price_of(min(self.leaves, limit)), limit)
         givers = [one_of(chain.number) | some_of(self.rng.random(GIVERS) < HEARD) for chain in going]
         givers[:KNOW_ALL] = [EVERYONE] * min(KNOW_ALL, len(going))
-        return [Tree.of_splits(domain, graph.tree(price, limit, heard)) for heard in givers]
+        return [graph.tree(price, limit, heard) for heard in givers]
 
     def score_of(self, chain: AnnealChain) -> float:
         """The log posterior of a chain's best tree, on all rows that are searched."""

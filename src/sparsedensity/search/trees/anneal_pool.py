@@ -3,7 +3,7 @@
 A chain remembers, for every region it met, the first split of the best subtree it ever saw there. What a subtree gains
 depends on its region alone, so the subtrees of one chain fit under the splits of another wherever regions are the same.
 Put together, the splits of all chains make a graph, in which the best tree at a price per leaf is found from the
-smallest regions up. It is mostly far better than the best tree of any chain.
+smallest regions up. It is often far better than the best tree of any chain.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedensity.domain import Domain
 from sparsedensity.kernels.anneal_regions import Memory
 from sparsedensity.kernels.counted_parts import MOST_GROUPS
-from sparsedensity.structures.tree import Split
+from sparsedensity.structures import Tree
+from sparsedensity.structures.tree import Division
 from sparsedensity.table import Floats
 
 Ints = NDArray[np.int64]
@@ -118,14 +120,15 @@ class Graph:
     that nobody splits.
     """
 
-    def __init__(self, splits: Splits, values: int) -> None:
+    def __init__(self, splits: Splits, domain: Domain) -> None:
+        self.domain = domain
         splits = splits.chosen(np.lexsort((splits.keys, splits.sizes)))
         begins = changes(splits.keys)
-        region, keys = np.cumsum(np.isin(np.arange(len(splits.keys)), begins)) - 1, splits.keys[begins[:-1]]
+        region, keys = np.repeat(np.arange(len(begins) - 1), np.diff(begins)), splits.keys[begins[:-1]]
         there, parts = splits.parts != 0, np.full(splits.parts.shape, len(keys))
         parts[there] = places(splits.parts[there], keys)
         reached = np.zeros(len(keys) + 1, bool)
-        reached[region[splits.sizes == values]] = True
+        reached[region[splits.sizes == domain.starts[-1]]] = True
         for begin, end in reversed(list(pairwise(changes(splits.sizes).tolist()))):
             reached[parts[begin:end][reached[region[begin:end]]]] = True
         reached[-1] = False
@@ -136,20 +139,20 @@ class Graph:
         self.begins = changes(self.splits.keys)
         self.levels = changes(self.splits.sizes[self.begins[:-1]])
 
-    def tree(self, price: float, limit: int, givers: int = EVERYONE) -> list[Split]:
-        """The splits of the best tree at a price per leaf, or a higher one, made of what some chains know."""
-        while leaves_of(splits := self._grown(self._worth(price, givers))) > NEAR * limit + 1:
+    def tree(self, price: float, limit: int, givers: int = EVERYONE) -> Tree:
+        """The best tree at a price per leaf, or a higher one, made of what some chains know."""
+        while (tree := self._grown(self._worth(price, givers))).n_leaves > NEAR * limit + 1:
             price += 0.1 * abs(price) + 0.1
-        return splits
+        return tree
 
     def price(self, least: float, limit: int) -> float:
         """What a leaf must gain so that the best tree is not larger than it may be; no less than it must anyway."""
         low, high = least, least
-        while leaves_of(self._grown(self._worth(high, EVERYONE))) > limit:
+        while self._grown(self._worth(high, EVERYONE)).n_leaves > limit:
             low, high = high, 2.0 * abs(high) + 1.0
         for _ in range(HALVINGS if high > low else 0):
             price = (low + high) / 2
-            leaves = leaves_of(self._grown(self._worth(price, EVERYONE)))
+            leaves = self._grown(self._worth(price, EVERYONE)).n_leaves
             low, high = (price, high) if leaves > limit else (low, price)
             if leaves == limit:
                 break
@@ -167,25 +170,21 @@ class Graph:
             best[begin:end] = np.maximum(tops, 0.0)
         return worth
 
-    def _grown(self, worth: Floats) -> list[Split]:
+    def _grown(self, worth: Floats) -> Tree:
         """The tree of the best splits, while they are worth more than a leaf."""
-        grown: list[Split] = [None]
-        stack = [(self.regions - 1, 0)] if self.regions else []
-        while stack:
-            region, node = stack.pop()
+
+        def divide(region: int) -> Division[int]:
+            if region == self.regions:
+                return None
             begin, end = self.begins[region : region + 2]
             which = begin + int(np.argmax(worth[begin:end]))
             if worth[which] <= 0.0:
-                continue
-            branches: list[tuple[list[int], int]] = []
-            for part in range(self.more[which] + 1):
-                below = len(grown) + part
-                branches.append((np.flatnonzero(self.splits.labels[which] == part + 1).tolist(), below))
-                if self.parts[which, part] < self.regions:
-                    stack.append((int(self.parts[which, part]), below))
-            grown[node] = int(self.splits.features[which]), branches
-            grown += [None] * len(branches)
-        return grown
+                return None
+            labels, parts = self.splits.labels[which], self.parts[which, : self.more[which] + 1].tolist()
+            branches = [(np.flatnonzero(labels == i + 1).tolist(), part) for i, part in enumerate(parts)]
+            return int(self.splits.features[which]), branches
+
+        return Tree.grown(self.domain, max(self.regions - 1, 0), divide)
 
 
 def changes(values: Ints) -> Ints:
@@ -202,8 +201,3 @@ def places(wanted: Ints, keys: Ints) -> Ints:
     order = np.argsort(keys)
     found = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
     return np.where(keys[found] == wanted, found, len(keys))
-
-
-def leaves_of(splits: Sequence[Split]) -> int:
-    """How many nodes are not split."""
-    return sum(split is None for split in splits)
