@@ -15,7 +15,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search import Anneal, Budget, Greedy, run
-from sparsedensity.search.trees import anneal
+from sparsedensity.search.trees import anneal, anneal_memory
 from sparsedensity.search.trees import anneal_chain as chain
 from sparsedensity.structures import Tree
 from sparsedensity.table import Table
@@ -255,8 +255,9 @@ def test_some_rows_weigh_what_all_do_and_there_are_some_for_every_leaf():
     assert anneal.some_rows(some, 20, np.random.default_rng(0)) is None
 
 
-def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
-    make = chain.make_memory
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_memory_that_fills_up_changes_no_score(monkeypatch, groups):
+    make = anneal_memory.make_memory
     small = {"regions": 130, "allowed": 130, "counts": 3}
 
     def little(*given):
@@ -265,10 +266,57 @@ def test_a_memory_that_fills_up_changes_no_score(monkeypatch):
 
     truth = random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
     table = table_of(truth.domain, [(tuple(row), 1.0) for row in truth.codes.tolist()])
-    monkeypatch.setattr(chain, "make_memory", little)
+    monkeypatch.setattr(anneal_memory, "make_memory", little)
+    monkeypatch.setattr(anneal, "GROUPS", groups)
     found = found_by(Anneal(iterations=300, restarts=2), table, LeafSparse(), 8)
     assert found.trace[-1][1] == pytest.approx(found.log_posterior)
     assert found.structure.n_leaves <= 8
+
+
+@pytest.mark.parametrize("posterior", [LeafSparse(8, 2), BranchSparse(2, 2)], ids=["leaf", "branch"])
+def test_chains_that_count_regions_together_know_what_each_saw(posterior):
+    truth = random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
+    table = Table.of(truth.domain, truth.codes)
+    problem = Problem(MemoryEngine(table), posterior, 12)
+    shared = anneal_memory.Shared(problem, table, 2)
+    one, other = (chain.AnnealChain(problem, table, np.random.default_rng(i), shared=shared) for i in range(2))
+    other.start = Tree.leaf(table.domain)
+    one.proposals = other.proposals = 200
+    one.block(0.0)
+    other.begin()
+    assert other.memory.regions is one.memory.regions
+    assert not other.memory.known["leaves"].any()
+    while not (one.done and other.done):
+        one.block(0.0)
+        other.block(0.0)
+    knows = [np.flatnonzero(each.memory.known["leaves"]) for each in (one, other)]
+    assert set(knows[0]) - set(knows[1])
+    assert set(knows[1]) - set(knows[0])
+    for each in (one, other):
+        assert each.score == pytest.approx(problem.score(each.tree(problem)))
+        assert chain.score_of(each.trees[0]) == pytest.approx(
+            problem.score(chain.Stored.of(each.trees[0]).tree(problem))
+        )
+
+
+def test_a_chain_whose_regions_others_gave_up_goes_on_with_the_same_trees():
+    truth = random_tree(rows=500, sizes=[3, 4, 2, 5, 3], leaves=12, seed=3)
+    table = Table.of(truth.domain, truth.codes)
+    problem = Problem(MemoryEngine(table), LeafSparse(), 12)
+    shared = anneal_memory.Shared(problem, table, 2)
+    one, other = (chain.AnnealChain(problem, table, np.random.default_rng(i), shared=shared) for i in range(2))
+    one.proposals = other.proposals = 10_000
+    for each in (one, other):
+        each.block(0.0)
+    before, known = chain.Stored.of(other.trees[2]).tree(problem), set(other.known_splits().keys.tolist())
+    one.memory.used["full"] = 1
+    one.block(0.0)
+    other._rejoin()
+    after = chain.Stored.of(other.trees[2]).tree(problem)
+    assert other.memory.regions is one.memory.regions
+    assert {region.allowed for region in after.regions} == {region.allowed for region in before.regions}
+    assert chain.score_of(other.trees[2]) == pytest.approx(problem.score(before))
+    assert known <= set(other.known_splits().keys.tolist())
 
 
 def test_a_tree_to_go_on_from_finds_room_in_a_memory_that_is_nearly_full():

@@ -145,17 +145,18 @@ def regrow(s, t, node, going, settings, rng):
 @bare
 def is_known(s, region, price):
     """Whether a subtree is known that pays at this price."""
-    known = s.regions[region].known_leaves
-    return known > 0 and s.regions[region].known_gain > price * (known - 1)
+    known = s.known[region].leaves
+    return known > 0 and s.known[region].gain > price * (known - 1)
 
 
 @bare
 def known_division(s, region):
     """Label the values of a feature as the best known subtree does; the feature."""
     counted_slot(s, region)
-    f = s.regions[region].known_feature
-    for value in range(s.space.features[f].start, s.space.features[f].stop):
-        s.desk.cells[value].label = np.int64(s.allowed[region, value]) - 1
+    f = s.known[region].feature
+    start = s.space.features[f].start
+    for value in range(start, s.space.features[f].stop):
+        s.desk.cells[value].label = np.int64(s.labels[region, value - start]) - 1
     return f
 
 
@@ -272,12 +273,3 @@ def rebuild_once(s, t, spare, settings, rng):
     if limited or state.leaves > settings.limit:
         keep_limit(s, t, settings.limit, rng)
     return kind
-
-
-@bare
-def graft(s, t, node, f, labels):
-    """Split a leaf by the given labels of feature f's values."""
-    counted_slot(s, t.nodes[node].region)
-    for i in range(labels.size):
-        s.desk.cells[s.space.features[f].start + i].label = labels[i]
-    split(s, t, node, f)

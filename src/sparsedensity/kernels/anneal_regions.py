@@ -22,13 +22,12 @@ from sparsedensity.kernels.divisions import (
 )
 from sparsedensity.kernels.slots import slot_of
 
-REGION = record(
-    "key slot origin begin length best known_leaves known_feature",
-    floats="weight term best_gain known_gain known_first",
-)
+REGION = record("key slot origin begin length best", floats="weight term best_gain")
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
-not listed); the feature whose best division gains most, and that gain (-1: not scored, what it gains at most); the
-leaves, first feature and gain of the best subtree known (0 leaves: none), and the gain of its first split."""
+not listed); the feature whose best division gains most, and that gain (-1: not scored, what it gains at most)."""
+KNOWN = record("leaves feature", floats="gain first")
+"""What a chain knows of a region: leaves, first feature and gain of the best subtree it saw, and what its first split
+gains; 0 leaves: nothing."""
 USED = record("regions slots rows work full")
 """How much of the memory is used: regions, slots of counts, places in lists of rows; work done since
 somebody looked; whether there is no room left."""
@@ -50,7 +49,7 @@ class Uncommon(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The rows, what is believed, and what is known of regions."""
+    """The rows, what is believed, and what is known of regions: by all chains that share them, and by one."""
 
     codes: np.ndarray
     columns: np.ndarray
@@ -61,7 +60,7 @@ class Memory(NamedTuple):
     belief: Belief
     regions: np.ndarray
     allowed: np.ndarray
-    """(regions, values) 0: not allowed; else 1 + the group of the value in the best known split."""
+    """(regions, values) Whether a value is allowed: 1, else 0."""
     counts: np.ndarray
     """(slots, values + features) the weight at every value, then the best gain of every feature; if parts are counted,
     one more for every feature: what the first of two parts adds to that."""
@@ -73,6 +72,10 @@ class Memory(NamedTuple):
     desk: Desk
     sketch: np.ndarray
     """Room to sketch a tree."""
+    known: np.ndarray
+    """What the chain at work knows of every region; the only part, with the next, that others do not share."""
+    labels: np.ndarray
+    """(regions, values of the widest feature) 1 + the group of the value in the best split it knows; 0: not allowed."""
 
 
 class Walks(NamedTuple):
@@ -218,13 +221,13 @@ def region_of(s, parent, f, name):
     s.used[0].regions += 1
     s.table[at] = region + 1
     for value in range(s.allowed.shape[1]):
-        s.allowed[region, value] = min(s.allowed[parent, value], 1)
+        s.allowed[region, value] = s.allowed[parent, value]
     for value in range(s.space.features[f].start, s.space.features[f].stop):
         if s.desk.cells[value].label != name:
             s.allowed[region, value] = 0
     new = s.regions[region]
     new.key, new.slot, new.origin = key, -1, parent
-    new.length, new.known_leaves, new.best = -1, 0, -1
+    new.length = new.best = -1
     new.weight = s.desk.cells[name].weight
     new.best_gain = most_gain(s.belief, s, region)
     return region
@@ -357,7 +360,7 @@ def take_term(s, parts, region):
     counts = parts.counts[0]
     for value in range(counts.size):
         counts[value] = s.counts[s.regions[region].slot, value]
-        parts.allowed[value] = min(s.allowed[region, value], 1)
+        parts.allowed[value] = s.allowed[region, value]
     s.regions[region].term = term(s.belief.leaf, counts, parts.allowed, s.space)
 
 
@@ -389,11 +392,11 @@ def keep_piece(s, parts, slot, f):
 @bare
 def learn(s, region, f, gains, leaves):
     """Remember a division of a region by the labels of feature f as the best known way to begin a subtree."""
-    own = s.regions[region]
-    (own.known_gain, own.known_first), own.known_leaves, own.known_feature = gains, leaves, f
-    for value in range(s.space.features[f].start, s.space.features[f].stop):
-        if s.allowed[region, value] > 0:
-            s.allowed[region, value] = s.desk.cells[value].label + 1
+    own, start, stop = s.known[region], s.space.features[f].start, s.space.features[f].stop
+    (own.gain, own.first), own.leaves, own.feature = gains, leaves, f
+    for i in range(s.labels.shape[1]):
+        inside = start + i < stop and s.allowed[region, start + i] > 0
+        s.labels[region, i] = s.desk.cells[start + i].label + 1 if inside else 0
 
 
 @bare
@@ -403,20 +406,20 @@ def consider(s, region, f, price):
     The gain of the best subtree depends on the region alone, so this is dynamic programming without a tree.
     """
     first, b = group(s, region, f)
-    gain, leaves, known = first, np.int64(0), s.regions[region].known_leaves
+    gain, leaves, known = first, np.int64(0), s.known[region].leaves
     if gain == NOTHING:
         return
     for name in range(b):
         part, below = np.int64(s.table[find(s, s.desk.cells[name].key)]) - 1, 0
         if part >= 0:
-            below = s.regions[part].known_leaves
-        if below > 0 and s.regions[part].known_gain > price * (below - 1):
-            gain += s.regions[part].known_gain
+            below = s.known[part].leaves
+        if below > 0 and s.known[part].gain > price * (below - 1):
+            gain += s.known[part].gain
             leaves += below
         else:
             leaves += 1
     worth = gain - price * (leaves - 1)
-    if worth > 0.0 and (known == 0 or worth > s.regions[region].known_gain - price * (known - 1) + 1e-9):
+    if worth > 0.0 and (known == 0 or worth > s.known[region].gain - price * (known - 1) + 1e-9):
         learn(s, region, f, (gain, first), leaves)
 
 

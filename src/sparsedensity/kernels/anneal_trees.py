@@ -183,8 +183,8 @@ def teach(s, t, node, price, pruned):
             close(s, t, at)
         if worth <= 0.0:
             continue
-        known = s.regions[region].known_leaves
-        if known > 0 and worth <= s.regions[region].known_gain - price * (known - 1) + 1e-9:
+        known = s.known[region].leaves
+        if known > 0 and worth <= s.known[region].gain - price * (known - 1) + 1e-9:
             continue
         start = s.space.features[f].start
         for value in range(start, s.space.features[f].stop):

@@ -3,17 +3,18 @@
 from typing import NamedTuple
 
 from sparsedensity.kernels import kernel
-from sparsedensity.kernels.anneal_moves import Settings, graft, rebuild
+from sparsedensity.kernels.anneal_moves import ROOT, Settings, rebuild
 from sparsedensity.kernels.anneal_regions import Walks, explore, study
+from sparsedensity.kernels.anneal_transplants import transplant
 
 
 class Job(NamedTuple):
-    """What is to do: to split or study a leaf; or to explore regions, if there are trials; or to rebuild."""
+    """What is to do: to grow a planted tree or study a leaf; to explore regions, if there are trials; or to rebuild."""
 
+    like: bool
+    """Whether the tree, a single leaf, is to become like the spare one."""
     node: int
-    """The leaf; -1 for none,"""
-    feature: int
-    """and the feature it is split on, as the labels say; -1 to find the best split only."""
+    """The leaf whose best split is to be found; -1 for none."""
     price: float
     """What a leaf must gain where regions are explored."""
     walks: Walks
@@ -21,12 +22,12 @@ class Job(NamedTuple):
 
 
 @kernel
-def work(s, t, spare, best, moves, job, path, labels, rng):
+def work(s, t, spare, best, moves, job, path, rng):
     """Do one job."""
-    if job.node >= 0 and job.feature < 0:
-        study(s, t.nodes[job.node].region, rng)
+    if job.like:
+        transplant(s, t, ROOT, spare, ROOT, rng)
     elif job.node >= 0:
-        graft(s, t, job.node, job.feature, labels)
+        study(s, t.nodes[job.node].region, rng)
     elif job.walks.trials > 0:
         explore(s, path, job.price, job.walks, rng)
     else:

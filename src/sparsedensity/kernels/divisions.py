@@ -154,6 +154,14 @@ def _best_division(belief, space, desk, region, f, wish, rng):
 @bare
 def best_runs(belief, space, desk, region, f, wish, rng):
     """The best division into runs of sorted values, by a dynamic program over the number of groups."""
+    many, one, other = 0, ZERO, ZERO
+    for value in range(space.features[f].start, space.features[f].stop):
+        if region.allowed[value] > 0:
+            many, one, other = many + 1, other, np.int64(value)
+    if many < 2:
+        return NOTHING
+    if many == 2:
+        return parted(belief, space, desk, region, (one, other), wish)
     top, at = lay_runs(belief, space, desk, region, f, wish, rng)
     if top < 2:
         return NOTHING
@@ -164,6 +172,17 @@ def best_runs(belief, space, desk, region, f, wish, rng):
             best, b = gain, k
     label_runs(space, desk, f, b, at)
     return best if b > 0 else NOTHING
+
+
+@bare
+def parted(belief, space, desk, region, pair, wish):
+    """Divide a feature of which a region allows two values, which can be done in one way."""
+    (one, other), whole = pair, space.values[pair[0]].measure + space.values[pair[1]].measure
+    desk.cells[one].label, desk.cells[other].label = 0, 1
+    gain = head(belief, region.weight, np.int64(2))
+    gain += run_piece(belief, region.counts[one], space.values[one].measure / whole, wish)
+    gain += run_piece(belief, region.counts[other], space.values[other].measure / whole, wish)
+    return max(gain, NOTHING) if wish.most >= 2 else NOTHING
 
 
 @bare

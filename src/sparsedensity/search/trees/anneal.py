@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,7 +35,15 @@ from sparsedensity.search.trees.anneal_chain import (
     Stored,
     region_count,
 )
-from sparsedensity.search.trees.anneal_memory import FEW_ROWS, is_whole, limit_of, on_grid, pairs_per_row, rows_within
+from sparsedensity.search.trees.anneal_memory import (
+    FEW_ROWS,
+    Shared,
+    is_whole,
+    limit_of,
+    on_grid,
+    pairs_per_row,
+    rows_within,
+)
 from sparsedensity.search.trees.anneal_pool import EVERYONE, GIVERS, MOST_POOLED, Graph, Splits, one_of, some_of
 from sparsedensity.search.trees.greedy import Greedy
 from sparsedensity.search.trees.passes import CountedTree, Passes
@@ -55,6 +64,8 @@ GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
 RESTARTS, RESTARTS_OF_PROFILES = 24, 8
 """Where a proposal takes longer, fewer chains go further."""
+GROUPS = 4
+"""So many groups of chains count the regions they meet together; groups run side by side."""
 ROUND_SHARE, ROUND_CHAINS, MOST_ROUNDS, ROUNDS_OF_SOME = 0.5, 1 / 3, 8, 2
 """What a chain may spend in a round, as a share of what it spent alone; more if fewer than this share of the chains go
 on. How many rounds there are at most, and how many look at some rows only."""
@@ -111,8 +122,7 @@ class Anneal:
         state.some = some_rows(table, limit_of(problem), rng)
         starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
         rows = table if state.some is None else state.some
-        for i in range(restarts):
-            state.chains.append(self._chain(problem, state, rows, starts[i % len(starts)]))
+        state.chains = self._chains(problem, state, rows, [starts[i % len(starts)] for i in range(restarts)])
         state.bottom = searched.score_of_one_leaf()
         state.update()
         return state
@@ -124,10 +134,14 @@ class Anneal:
             state.finished = state.passes.finished
             state.update()
             return state
-        live = [chain for chain in state.chains if not chain.done]
+        live: dict[Shared, list[AnnealChain]] = {}
+        for chain in state.chains:
+            if not chain.done:
+                live.setdefault(chain.shared, []).append(chain)
         share = state.share(self.seconds)
         # What must be compiled first is compiled in the main thread, where Ctrl-C can end it.
-        each(live, lambda chain: chain.block(share), self.jobs if is_compiled(anneal_work.work) else 1)
+        jobs = self.jobs if is_compiled(anneal_work.work) else 1
+        each(list(live.values()), lambda group: one_block_each(group, share), jobs)
         state.update()
         if all(chain.done for chain in state.chains) or state.must_count(self.seconds):
             self._next_stage(problem, state)
@@ -206,19 +220,29 @@ class Anneal:
     def _archive(self, problem: AnyProblem, state: Annealing, tree: Tree) -> dict[int, Stored]:
         """The best tree found for each number of leaves, after a short search at each if there is time."""
         steps = SHORT if self._has_time(state) else 0
-        found = self._chain(problem, state, state.table, tree).walk_down(steps)
+        (chain,) = self._chains(problem, state, state.table, [tree])
+        found = chain.walk_down(steps)
         for other in state.everyone() if state.some is None else []:
             for leaves, kept in other.kept.items():
                 if leaves not in found or kept.score > found[leaves].score:
                     found[leaves] = kept
         return dict(sorted(found.items()))
 
-    def _chain(self, problem: AnyProblem, state: Annealing, rows: Table, start: Tree | None) -> AnnealChain:
-        chain = AnnealChain(problem, rows, state.generators.pop(), self.cooling)
-        chain.budget = self.effort * budget_of(problem, len(rows))
-        chain.proposals = None if self.iterations is None else max(1, round(self.effort * self.iterations))
-        chain.start, chain.number = start, len(state.generators)
-        return chain
+    def _chains(
+        self, problem: AnyProblem, state: Annealing, rows: Table, starts: Sequence[Tree | None]
+    ) -> list[AnnealChain]:
+        """A chain from every tree, in groups that count the rows together."""
+        searched = Problem(MemoryEngine(rows), problem.posterior, problem.max_leaves)
+        groups = min(GROUPS, len(starts))
+        shared = [Shared(searched, rows, math.ceil(len(starts) / groups)) for _ in range(groups)]
+        chains = []
+        for i, start in enumerate(starts):
+            chain = AnnealChain(problem, rows, state.generators.pop(), self.cooling, shared[i % groups])
+            chain.budget = self.effort * budget_of(problem, len(rows))
+            chain.proposals = None if self.iterations is None else max(1, round(self.effort * self.iterations))
+            chain.start, chain.number = start, len(state.generators)
+            chains.append(chain)
+        return chains
 
     def _next_stage(self, problem: AnyProblem, state: Annealing) -> None:
         """After the restarts rounds in which they learn; after them (for a sample) all rows; then the end."""
@@ -258,7 +282,7 @@ class Anneal:
             chain.recount(state.searched)
         state.keep_only([])
         state.some = state.pool = None
-        state.chains = [self._chain(problem, state, state.table, start) for start in starts]
+        state.chains = self._chains(problem, state, state.table, starts)
 
 
 @dataclass
@@ -374,6 +398,12 @@ class Annealing:
             best = self.leader()
             if (score := self.score_of(best)) > self.log_posterior:
                 self.log_posterior, self.leaves = score, best.leaves
+
+
+def one_block_each(chains: list[AnnealChain], share: float) -> None:
+    """Let the chains of a group search for a moment, one after the other."""
+    for chain in chains:
+        chain.block(share)
 
 
 def apart(chains: list[AnnealChain]) -> list[AnnealChain]:

@@ -1,4 +1,4 @@
-"""One restart of the annealing search, with a memory of its own."""
+"""One restart of the annealing search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from sparsedensity.kernels import anneal_trees as trees
 from sparsedensity.kernels import anneal_work
 from sparsedensity.problem import AnyProblem, Problem
 from sparsedensity.search.base import tie_of
-from sparsedensity.search.trees.anneal_memory import copy_tree, limit_of, make_memory, plant, planted_tree
+from sparsedensity.search.trees.anneal_memory import (
+    Shared,
+    copy_tree,
+    limit_of,
+    plant,
+    planted_tree,
+    room_for,
+    written,
+)
 from sparsedensity.search.trees.anneal_pool import Splits
 from sparsedensity.structures import Tree
 from sparsedensity.structures.tree import Split
@@ -69,8 +77,7 @@ SETTINGS = moves.Settings(
 )
 SETTINGS_OF_PROFILES = SETTINGS._replace(upward=0.0, shares=(0.05, 0.35, 0.1, 0.1))
 """To count parts takes longest, which large subtrees need most, and splits that are lifted least."""
-JOB = anneal_work.Job(-1, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
-NO_LABELS = np.zeros(0, np.int64)
+JOB = anneal_work.Job(False, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 
 
 class Stored(NamedTuple):
@@ -109,12 +116,18 @@ class Stored(NamedTuple):
 
 
 class AnnealChain:
-    """One restart with a memory of its own."""
+    """One restart, which knows what it saw itself; others may count the same regions."""
 
     def __init__(
-        self, problem: AnyProblem, table: Table, rng: np.random.Generator, cooling: Cooling = "geometric"
+        self,
+        problem: AnyProblem,
+        table: Table,
+        rng: np.random.Generator,
+        cooling: Cooling = "geometric",
+        shared: Shared | None = None,
     ) -> None:
         self.problem = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
+        self.shared = Shared(self.problem, table) if shared is None else shared
         self.table, self.rng, self.cooling = table, rng, cooling
         self.settings = SETTINGS if problem.posterior.even else SETTINGS_OF_PROFILES
         self.limit = limit_of(problem)
@@ -137,6 +150,8 @@ class AnnealChain:
         """Some tens of milliseconds of search."""
         if not self.started:
             self.begin()
+        elif not self.shared.is_of(self.memory):
+            self._rejoin()
         end = self.spent + BLOCK
         while self.spent < end and not self.done:
             x = max(self._progress(), share)
@@ -152,6 +167,8 @@ class AnnealChain:
     def resume(self, start: Tree) -> None:
         """Go on from another tree."""
         self.spent, self.spent_at_best, self.done, self.moved = 0.0, 0.0, False, self.proposed
+        if not self.shared.is_of(self.memory):
+            self._rejoin()
         if self.memory.used["regions"][0] + start.n_nodes > len(self.memory.regions):
             self._begin_anew()
         plant(self.trees[0], self.one_leaf)
@@ -169,7 +186,7 @@ class AnnealChain:
         self.wanted_more, self.retired = self.wants_more, True
         self.forgotten = []
         if self.started:
-            del self.memory, self.trees
+            del self.memory, self.trees, self.shared
 
     def recount(self, searched: AnyProblem) -> None:
         """Keep the best tree only, with its log posterior on other rows."""
@@ -187,10 +204,10 @@ class AnnealChain:
     def begin(self) -> None:
         """Memory, and the first tree: given, or grown."""
         self.started = True
-        nodes = 2 * (int(1.3 * self.limit) + 60) + 64
+        nodes = room_for(self.limit)
         one, two, three = (planted_tree(self.problem, nodes, self.one_leaf) for _ in range(3))
         self.trees = one, two, three
-        self.memory = make_memory(self.problem, self.table, nodes)
+        self.memory = self.shared.of_one()
         self.path = np.zeros((DEEPEST, self.memory.allowed.shape[1] + 2), np.int64)
         if self.start is not None:
             self._begin_with(self.start)
@@ -201,7 +218,7 @@ class AnnealChain:
 
     def _begin_with(self, start: Tree) -> None:
         """Grow the planted tree into a given one, down to the limit."""
-        self._replay(self.trees[0], start.splits())
+        self._grow(self.trees[0], written(start))
         self._rebuild(0, 1.0)
         self._remember()
 
@@ -251,8 +268,13 @@ class AnnealChain:
             price = self.price_of(leaves_of(self.trees[0]))
             self._work(self.trees[0], JOB._replace(price=price, walks=WALKS._replace(trials=trials)))
 
-    def _work(self, tree: trees.Growing, job: anneal_work.Job, labels: NDArray[np.int64] = NO_LABELS) -> None:
-        anneal_work.work(self.memory, tree, *self.trees[1:], self.moves, job, self.path, labels, self.rng)
+    def _grow(self, tree: trees.Growing, like: trees.Growing) -> None:
+        """Grow a planted tree into one that is like another."""
+        self._work(tree, JOB._replace(like=True), like)
+
+    def _work(self, tree: trees.Growing, job: anneal_work.Job, spare: trees.Growing | None = None) -> None:
+        _, usual, best = self.trees
+        anneal_work.work(self.memory, tree, spare or usual, best, self.moves, job, self.path, self.rng)
 
     def price_of(self, leaves: int) -> float:
         """What one more leaf must gain."""
@@ -268,33 +290,20 @@ class AnnealChain:
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Begin a new memory with the same trees; what the old one knew is kept for others."""
-        self.forgotten.append(Splits.known(self.memory, self.number))
-        old = [list(Stored.of(tree).splits()) for tree in self.trees]
-        self.memory = make_memory(self.problem, self.table, len(self.trees[0].nodes))
-        for tree, splits in zip(self.trees, old, strict=True):
-            plant(tree, self.one_leaf)
-            self._replay(tree, splits)
+        """Count regions anew, all that share them, and go on with the same trees."""
+        if self.shared.is_of(self.memory):
+            self.shared.renew()
+        self._rejoin()
 
-    def _replay(self, tree: trees.Growing, splits: list[Split]) -> None:
-        """Grow a planted tree into a given one."""
-        nodes, order = {0: 0}, [0]
-        for number in order:
-            if (split := splits[number]) is None:
-                continue
-            feature, branches = split
-            order += [child for _, child in branches]
-            labels = np.zeros(self.problem.domain.sizes[feature], np.int64)
-            for name, (codes, _) in enumerate(branches):
-                labels[list(codes)] = name
-            node = nodes[number]
-            self._work(tree, JOB._replace(node=node, feature=int(feature)), labels)
-            names = tree.labels[node]
-            children = [int(tree.nodes["first"][node])]
-            while (after := int(tree.nodes["next"][children[-1]])) >= 0:
-                children.append(after)
-            for codes, child in branches:
-                nodes[child] = children[int(names[list(codes)].max())]  # -1 at values that cannot occur here
+    def _rejoin(self) -> None:
+        """Count regions with the others again; what was known of the old ones is kept for all."""
+        self.forgotten.append(Splits.known(self.memory, self.number))
+        self.memory = self.shared.of_one()
+        tree, _, best = self.trees
+        for grown in (tree, best):
+            like = trees.Growing(*(part.copy() for part in grown))
+            plant(grown, self.one_leaf)
+            self._grow(grown, like)
 
     def _keep(self) -> None:
         """Note the best tree, and the current one if it is the best of its size."""

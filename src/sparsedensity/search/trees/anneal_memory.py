@@ -1,4 +1,4 @@
-"""The memory of one annealing chain: rows, posterior, regions and trees as the kernels read them."""
+"""The memory of annealing chains: rows, posterior, regions and trees as the kernels read them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sparsedensity.kernels.counted_parts import MOST_GROUPS, Parts
 from sparsedensity.posterior.trees import belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves
+from sparsedensity.structures import Tree
 from sparsedensity.table import Floats, Table
 
 MOST_LEAVES = 20_000
@@ -26,9 +27,9 @@ FEW_ROWS, MOST_ROWS = 2_000, 1_000_000_000
 FEW_GROUPS, MANY_VALUES = 6, 64
 """More than twelve values are divided into six groups at most, more than 64 into two."""
 MOST_BYTES = 6_000_000
-"""For counts, and again for regions: only what is used is touched."""
+"""For the counts of each chain, and again for regions: only what is used is touched."""
 MOST_LISTED = 2_000_000
-"""How many rows lists of them have room for, in 8 megabytes."""
+"""How many rows lists of them have room for, in 8 megabytes for each chain."""
 ROOM_OF_PROFILES = 2
 """Where a proposal takes longer, fewer chains share the room, and each has more of all that."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
@@ -97,15 +98,57 @@ def copy_tree(tree: trees.Growing, to: trees.Growing) -> None:
         old[:] = new
 
 
-def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory:
-    """The memory of one chain: about 20 megabytes, or 40 with profiles, of which only what is used is touched."""
+def written(tree: Tree) -> trees.Growing:
+    """A finished tree, as far as a leaf needs to know it to grow into one that is like it."""
+    nodes, labels = np.zeros(tree.n_nodes, trees.NODE), np.full((tree.n_nodes, max(tree.domain.sizes)), -1, np.int16)
+    nodes["feature"], nodes["first"], nodes["next"] = tree.feature, -1, -1
+    for node in np.flatnonzero(tree.feature >= 0).tolist():
+        begin, size = tree.offset[node], tree.domain.sizes[tree.feature[node]]
+        below = tree.child[begin : begin + size]
+        children = np.unique(below[below >= 0])
+        nodes["first"][node], nodes["children"][node] = children[0], len(children)
+        nodes["next"][children[:-1]] = children[1:]
+        labels[node, :size] = np.where(below >= 0, np.searchsorted(children, below), -1)
+    return trees.Growing(nodes, labels, np.zeros(1, trees.STATE), np.zeros(0, np.int64))
+
+
+def room_for(limit: int) -> int:
+    """The nodes that a tree with a limit of leaves can have on the way to its limit."""
+    return 2 * (int(1.3 * limit) + 60) + 64
+
+
+class Shared:
+    """The regions that some chains count together. What each knows of the best subtrees is its own."""
+
+    def __init__(self, problem: AnyProblem, table: Table, chains: int = 1) -> None:
+        self.problem, self.table, self.chains = problem, table, chains
+        self._memory: regions.Memory | None = None
+
+    def of_one(self) -> regions.Memory:
+        """The memory of one chain, which knows nothing yet."""
+        if self._memory is None:
+            self._memory = make_memory(self.problem, self.table, room_for(limit_of(self.problem)), self.chains)
+        held, widest = len(self._memory.regions), max(self.table.domain.sizes)
+        return self._memory._replace(known=np.zeros(held, regions.KNOWN), labels=np.zeros((held, widest), np.uint8))
+
+    def is_of(self, memory: regions.Memory) -> bool:
+        """Whether a chain counts the regions that are counted now."""
+        return self._memory is not None and memory.regions is self._memory.regions
+
+    def renew(self) -> None:
+        """Begin with none anew: there was no room left. Chains notice when it is their turn."""
+        self._memory = None
+
+
+def make_memory(problem: AnyProblem, table: Table, nodes: int, chains: int) -> regions.Memory:
+    """The memory of some chains: about 20 megabytes for each, or 40 with profiles; only what is used is touched."""
     values, columns = int(table.domain.starts[-1]), len(table.domain)
     even = is_even(problem.posterior.leaf)
-    room = 1 if even else ROOM_OF_PROFILES
+    room = chains if even else chains * ROOM_OF_PROFILES
     noted = values + columns if even else values + 2 * columns
-    slots = max(min(int(room * MOST_BYTES / (8 * noted)), 65_000), 64)
-    held = max(min(int(room * MOST_BYTES / (values + 104)), 200_000), 6 * nodes + 2000)
-    lists = max(4 * len(table), min(room * MOST_LISTED, 1000 * len(table)))
+    slots = max(min(int(room * MOST_BYTES / (8 * noted)), chains * 65_000), 64)
+    held = max(min(int(room * MOST_BYTES / (values + 104)), chains * 200_000), chains * 6 * nodes + 2000)
+    lists = max(4 * len(table), min(room * MOST_LISTED, 1000 * chains * len(table)))
     memory = regions.Memory(
         codes=table.codes,
         columns=np.ascontiguousarray(table.codes.T),
@@ -121,6 +164,8 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int) -> regions.Memory
         used=np.zeros(1, regions.USED),
         desk=make_desk(values, max(table.domain.sizes), even),
         sketch=np.zeros(nodes, SKETCH),
+        known=np.zeros(0, regions.KNOWN),
+        labels=np.zeros((0, 0), np.uint8),
     )
     open_root(memory, table, problem.posterior.leaf)
     return memory

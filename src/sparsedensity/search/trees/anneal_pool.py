@@ -55,24 +55,23 @@ class Splits(NamedTuple):
     def known(cls, memory: Memory, giver: int) -> Splits:
         """The splits that a memory knows."""
         used, features, values = int(memory.used["regions"][0]), memory.space.features, memory.space.values
-        widest = int((features["stop"] - features["start"]).max())
-        which = np.flatnonzero(memory.regions["known_leaves"][:used] > 0)
+        widest = memory.labels.shape[1]
+        which = np.flatnonzero(memory.known["leaves"][:used] > 0)
         most = MOST_BYTES // (widest + 8 * MOST_GROUPS + 40)
         if len(which) > most:
             which = np.sort(which[np.argsort(-memory.regions["weight"][which], kind="stable")[:most]])
-        held, allowed = memory.regions[which], memory.allowed[which]
-        labels, parts = np.zeros((len(which), widest), np.uint8), np.zeros((len(which), MOST_GROUPS), np.int64)
-        for f in np.unique(held["known_feature"]).tolist():
+        keys, known, labels = memory.regions["key"][which], memory.known[which], memory.labels[which]
+        parts = np.zeros((len(which), MOST_GROUPS), np.int64)
+        for f in np.unique(known["feature"]).tolist():
             start, stop = int(features["start"][f]), int(features["stop"][f])
-            rows, keys = np.flatnonzero(held["known_feature"] == f), values["key"][start:stop]
-            inside = allowed[rows, start:stop]
-            labels[rows, : stop - start] = inside
-            others = held["key"][rows] ^ folded(inside > 0, keys)
+            rows, folds = np.flatnonzero(known["feature"] == f), values["key"][start:stop]
+            inside = labels[rows, : stop - start]
+            others = keys[rows] ^ folded(inside > 0, folds)
             for part in range(int(inside.max())):
                 here = inside == part + 1
-                parts[rows, part] = np.where(here.any(axis=1), others ^ folded(here, keys), 0)
-        sizes, givers = np.count_nonzero(allowed, axis=1), np.full(len(which), one_of(giver))
-        return cls(held["key"], sizes, held["known_feature"], held["known_first"], labels, parts, givers)
+                parts[rows, part] = np.where(here.any(axis=1), others ^ folded(here, folds), 0)
+        sizes, givers = np.count_nonzero(memory.allowed[which], axis=1), np.full(len(which), one_of(giver))
+        return cls(keys, sizes, known["feature"], known["first"], labels, parts, givers)
 
     @classmethod
     def together(cls, known: Sequence[Splits]) -> Splits:
