@@ -271,13 +271,41 @@ def count(s, region):
         for value in range(s.allowed.shape[1]):
             s.counts[slot, value] = s.counts[upper.slot, value]
     else:
-        own.begin, own.length = s.used[0].rows, 0
+        own.begin, own.length, features = s.used[0].rows, 0, differing_features(s, region, above)
         if own.weight > 0.0:
-            own.length = list_rows(s, region, above)
+            own.length = list_rows(s, region, above, features)
         count_lighter(s, region, above)
         s.used[0].rows += own.length
+        if own.weight > 0.0 and features == 1:
+            count_rest(s, s.desk.parts, region, above)
     take_term(s, s.desk.parts, region)
     return slot
+
+
+@bare
+def count_rest(s, parts, region, above):
+    """Count the other part of a region that was divided in two, too: its rows are listed behind those of this one.
+
+    Not if parts are counted: then to count it would be to take its term.
+    """
+    if parts is not None:
+        return
+    own, upper, feature = s.regions[region], s.regions[above], s.space.features[s.desk.cells[0].order]
+    key = own.key
+    for value in range(feature.start, feature.stop):
+        if s.allowed[above, value] > 0:
+            key ^= s.space.values[value].key
+    rest = np.int64(s.table[find(s, key)]) - 1
+    if rest < 0 or s.regions[rest].slot >= 0 or s.used[0].slots == s.counts.shape[0]:
+        return
+    other = s.regions[rest]
+    other.slot, other.begin, other.length = s.used[0].slots, s.used[0].rows, upper.length - own.length
+    s.used[0].slots += 1
+    for i in range(other.length):
+        s.rows[other.begin + i] = s.rows[own.begin + upper.length + i]
+    s.used[0].rows += other.length
+    for value in range(s.allowed.shape[1]):
+        s.counts[other.slot, value] = s.counts[upper.slot, value] - s.counts[own.slot, value]
 
 
 @bare
@@ -287,11 +315,14 @@ def counted_slot(s, region):
 
 
 @bare
-def list_rows(s, region, above):
-    """List the rows of a region that are among those of one above, and behind them the others; how many are inside."""
+def list_rows(s, region, above, features):
+    """List the rows of a region that are among those of one above, and behind them the others; how many are inside.
+
+    The features in which the two differ are listed on the desk.
+    """
     begin, length, to = s.regions[above].begin, s.regions[above].length, s.used[0].rows
     behind = to + length
-    for j in range(differing_features(s, region, above)):
+    for j in range(features):
         f = s.desk.cells[j].order
         allowed = s.allowed[region, s.space.features[f].start : s.space.features[f].stop]
         s.used[0].work += length

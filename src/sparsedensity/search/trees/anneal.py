@@ -69,7 +69,7 @@ GROUPS = 4
 ROUND_SHARE, ROUND_CHAINS, MOST_ROUNDS, ROUNDS_OF_SOME = 0.5, 1 / 3, 8, 2
 """What a chain may spend in a round, as a share of what it spent alone; more if fewer than this share of the chains go
 on. How many rounds there are at most, and how many look at some rows only."""
-GO_ON, FEWEST = 2 / 3, 2
+GO_ON, FEWEST = 0.8, 2
 """The share of chains that go on to the next round, the better ones; and how many do in any case."""
 ENOUGH, PATIENCE = 2e-4, 2
 """Two rounds that add less than this share of all that was gained over a single leaf are the last."""
@@ -81,8 +81,9 @@ SHORT = 10
 """Moves at each size of the path."""
 TURNS = (0.1, 0.3)
 """In the rounds chains take turns: cool, and hot (the first temperature, as a share of the price of a leaf)."""
-KNOW_ALL, HEARD = 2, 0.5
-"""So many chains begin a round with what all chains know together; the others hear of this share of them."""
+KNOW_ALL, HEARD = 1, 0.2
+"""So many chains begin a round with what all chains know together; the others hear of this share of them, lest all soon
+look in one place."""
 SOME_REGIONS = 1e7
 """A problem with so few regions is small enough to be looked at thoroughly."""
 MANY_LEAVES = 100
@@ -300,6 +301,8 @@ class Annealing:
     generators: list[np.random.Generator]
     pool: Splits | None = None
     """What chains that look at these rows knew after the last round, and before."""
+    price: float = -math.inf
+    """What a leaf had to gain in the best tree of that."""
     grown: Tree | None = None
     """The greedy tree of these rows."""
     some: Table | None = None
@@ -360,7 +363,7 @@ class Annealing:
         graph = Graph(self.pool, self.searched.domain)
         if self.pool.bytes > MOST_POOLED:
             self.pool = graph.splits
-        price = graph.price(self.chains[0].price_of(min(self.leaves, limit)), limit)
+        price = self.price = graph.price(self.chains[0].price_of(min(self.leaves, limit)), limit, self.price)
         givers = [one_of(chain.number) | some_of(self.rng.random(GIVERS) < HEARD) for chain in going]
         givers[:KNOW_ALL] = [EVERYONE] * min(KNOW_ALL, len(going))
         return [graph.tree(price, limit, heard) for heard in givers]
