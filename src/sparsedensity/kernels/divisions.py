@@ -180,8 +180,8 @@ def parted(belief, space, desk, region, pair, wish):
     (one, other), whole = pair, space.values[pair[0]].measure + space.values[pair[1]].measure
     desk.cells[one].label, desk.cells[other].label = 0, 1
     gain = head(belief, region.weight, np.int64(2))
-    gain += run_piece(belief, region.counts[one], space.values[one].measure / whole, wish)
-    gain += run_piece(belief, region.counts[other], space.values[other].measure / whole, wish)
+    for value in pair:  # a loop, because that is compiled once
+        gain += run_piece(belief, region.counts[value], space.values[value].measure / whole, wish)
     return max(gain, NOTHING) if wish.most >= 2 else NOTHING
 
 

@@ -1,7 +1,8 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, each from the greedy one and with a memory of its own. Then the better ones go on, round
-after round, each from the best tree that can be made of all splits which it and some of the others know (see
+Several chains look for a tree, each from the greedy one. They count regions together, in a few groups, but each knows
+only the subtrees that it saw itself, or they would soon all look in one place. Then the better ones go on, round after
+round, each from the best tree that can be made of all splits which it and some of the others know (see
 ``anneal_pool``). What is good about one tree thus comes to all. Chains that meet at one score go on as one; the search
 ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has few
 regions below it.
