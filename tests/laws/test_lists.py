@@ -265,6 +265,24 @@ def test_what_is_bred_scores_like_the_formula_and_breeding_loses_nothing(domain,
 
 
 @settings(max_examples=40)
+@given(domains(), st.data(), kinds_of_conditions, st.sampled_from([0.0, 1.5]), st.integers(0, 10**6))
+def test_rules_that_exchange_a_condition_are_antecedents_and_none_is_there_twice(domain, data, kind, least, seed):
+    rows = data.draw(data_in(domain))
+    usable = supported(every_antecedent(domain, 2, kind), rows, least)
+    assume(len(usable) > 2 and all(abs(w - least) > 1e-9 for w in _supports(domain, rows, 2, kind)))
+    chain, antecedents, _ = chain_on(domain, rows, kind=kind, least=least, limit=4, seed=seed)
+    chain.walk(50.0, 50.0, 20)
+    breeding, before = Breeding(chain, 1e-4), chain.rules
+    for lost in {condition for rule in before for condition in rule}:
+        for other in breeding._alike(lost):
+            after = breeding._exchanged(before, lost, other)
+            assert not any(lost in rule for rule in after)
+            rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in after]).rules
+            assert len({*rules}) == len(rules)
+            assert all(rule in usable for rule in rules)
+
+
+@settings(max_examples=40)
 @given(domains(), st.data(), positive, kinds_of_conditions, st.sampled_from([0.0, 1.5]), st.integers(0, 10**6))
 def test_an_insertion_is_the_best_of_all_antecedents_at_all_places(domain, data, a, kind, least, seed):
     rows = data.draw(data_in(domain))

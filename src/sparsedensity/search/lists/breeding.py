@@ -36,13 +36,14 @@ CROSSINGS = 60
 """How often rules of both parents are drawn anew."""
 RUINED, MOST_RUINED = 0.35, 4
 """How often the best list is ruined instead, and how many rules it loses, unless they are those of one column."""
-FREED = 0.25
-"""How often rules that share a condition lose it instead."""
+FREED, EXCHANGED, ALIKE = 0.25, 0.5, 20
+"""How often rules that share a condition lose it instead; how often they then get another one, and how many of those
+most like it may be tried."""
 HOT, WARM, COLD = 0.003, 0.0003, 0.0001
 """The temperatures at which lists, and those that were crossed or ruined, are first annealed, and the last one, as
 shares of the gain over the empty list. They are never below 1."""
 PART = 0.5
-"""The part of a list that the first looks are for."""
+"""The part of a list that the first looks are for, and of all conditions like one that are tried."""
 TINY = 100
 """Up to so many antecedents, a walk takes no time."""
 WALKS, PROPOSALS, PROPOSALS_OF_A_LOOK = 40, 5_000, 20
@@ -151,14 +152,54 @@ class Breeding:
         return [rule for rule in rules if one not in column[rule]]
 
     def _free(self, rules: Rules) -> Rules:
-        """A list whose rules lose a condition that several share, the likelier the more do; if none do, a ruin."""
+        """A list whose rules lose a condition that several share, the likelier the more do; if none do, a ruin.
+
+        Or they get another one instead: what rules have in common is often one of many conditions that most rows obey,
+        and which of them is best shows only when all rules have it.
+        """
         paired = [condition for rule in rules if len(rule) > 1 for condition in rule]
         shared = [condition for condition in paired if paired.count(condition) > 1]
         if not shared:
             return self._ruin(rules)
         lost = shared[self.chain.rng.integers(len(shared))]
+        if self.chain.rng.random() < EXCHANGED:
+            tried = [self._exchanged(rules, lost, other) for other in self._alike(lost)]
+            return max(tried, key=self._score_of, default=rules)
         left = (tuple(condition for condition in rule if condition != lost) for rule in rules)
         return [list(rule) for rule in dict.fromkeys(left) if rule]
+
+    def _exchanged(self, rules: Rules, lost: int, other: int) -> Rules:
+        """A list with another condition in place of one; rules that then have only this are left out."""
+        column, left = self.chain.task.conditions.run["feature"], dict[tuple[int, ...], None]()
+        for rule in rules:
+            rest = [condition for condition in rule if condition != lost]
+            both = sorted([*rest, other])
+            if lost in rule and column[other] not in column[rest] and self._may_be_used(both):
+                rest = both
+            if rest not in ([], [other]):
+                left[tuple(rest)] = None
+        return [list(rule) for rule in left]
+
+    def _may_be_used(self, rule: list[int]) -> bool:
+        """Whether enough rows obey a rule."""
+        rows, least = self.chain.task.rows, self.chain.task.draws.least
+        if least <= 0:
+            return True
+        bits = np.bitwise_and.reduce(rows.obey[rule]).view(np.uint8)
+        return bool(rows.weight[np.unpackbits(bits, bitorder="little") > 0].sum() >= least)
+
+    def _alike(self, condition: int) -> list[int]:
+        """About half of the conditions on other columns that most nearly the same rows obey."""
+        obey, column = self.chain.task.rows.obey, self.chain.task.conditions.run["feature"]
+        differ = np.bitwise_count(obey ^ obey[condition]).sum(axis=1, dtype=np.int64)
+        others = np.flatnonzero(column != column[condition])
+        alike = others[np.argsort(differ[others], kind="stable")[:ALIKE]]
+        return [int(other) for other in alike if self.chain.rng.random() < PART]
+
+    def _score_of(self, rules: Rules) -> float:
+        """The log posterior of a list, at which the chain then is."""
+        self.chain.set(rules)
+        return self.chain.log_posterior
 
     def _go_to(self, rules: Rules) -> None:
         """Go to a list, and remember nothing else."""
