@@ -36,14 +36,16 @@ CROSSINGS = 60
 """How often rules of both parents are drawn anew."""
 RUINED, MOST_RUINED = 0.35, 4
 """How often the best list is ruined instead, and how many rules it loses, unless they are those of one column."""
-FREED, EXCHANGED, ALIKE = 0.25, 0.5, 20
-"""How often rules that share a condition lose it instead; how often they then get another one, and how many of those
-most like it may be tried."""
+FREED = 0.35
+"""How often rules that share a condition lose it instead."""
+EXCHANGED, ALIKE, TRIED = 0.6, 20, 0.25
+"""How often they then get another one, how many of those most like it may be tried, and the share of these that is:
+with few, the best is not always the same."""
 HOT, WARM, COLD = 0.003, 0.0003, 0.0001
 """The temperatures at which lists, and those that were crossed or ruined, are first annealed, and the last one, as
 shares of the gain over the empty list. They are never below 1."""
 PART = 0.5
-"""The part of a list that the first looks are for, and of all conditions like one that are tried."""
+"""The part of a list that the first looks are for."""
 TINY = 100
 """Up to so many antecedents, a walk takes no time."""
 WALKS, PROPOSALS, PROPOSALS_OF_A_LOOK = 40, 5_000, 20
@@ -189,12 +191,12 @@ class Breeding:
         return bool(rows.weight[np.unpackbits(bits, bitorder="little") > 0].sum() >= least)
 
     def _alike(self, condition: int) -> list[int]:
-        """About half of the conditions on other columns that most nearly the same rows obey."""
+        """Some of the conditions on other columns that most nearly the same rows obey."""
         obey, column = self.chain.task.rows.obey, self.chain.task.conditions.run["feature"]
         differ = np.bitwise_count(obey ^ obey[condition]).sum(axis=1, dtype=np.int64)
         others = np.flatnonzero(column != column[condition])
         alike = others[np.argsort(differ[others], kind="stable")[:ALIKE]]
-        return [int(other) for other in alike if self.chain.rng.random() < PART]
+        return [int(other) for other in alike if self.chain.rng.random() < TRIED]
 
     def _score_of(self, rules: Rules) -> float:
         """The log posterior of a list, at which the chain then is."""
