@@ -50,7 +50,7 @@ def divided_gain(task, b):
             heaviest = name
     gain = head(task.belief, region.weight, b) - region.term
     for value in range(counts.shape[1]):
-        task.desk.parts.allowed[value] = min(region.allowed[value], 1)
+        task.desk.parts.allowed[value] = region.allowed[value]
         counts[REST, value] = region.counts[value]
     for name in range(b):
         if name != heaviest:

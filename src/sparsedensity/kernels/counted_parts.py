@@ -108,7 +108,7 @@ def lay_out(task, m):
             others += parts.pairs[atom, value]
         parts.pairs[heaviest, value] = region.counts[value] - others
         parts.counts[0, value] = region.counts[value]
-        parts.allowed[value] = min(region.allowed[value], 1)
+        parts.allowed[value] = region.allowed[value]
     cells[0].piece = evidence(task.belief, region.weight) + region.term
     parts.work[0] += 2 * (2 * rows.which.size + read * features.size + m * parts.allowed.size)
 
