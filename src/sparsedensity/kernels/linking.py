@@ -29,6 +29,8 @@ from numba.core.untyped_passes import DeadBranchPrune, FixupArgs, GenericRewrite
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How numba begins the names of the places where functions look for their Python objects."""
+WRAPPER = "_ZN7cpython"
+"""How it begins the names of what unpacks the arguments of a kernel that is called from Python."""
 LEVEL = 2
 """Of LLVM's optimisation: at level 3 kernels take a fifth longer to compile, and run no faster."""
 
@@ -68,6 +70,10 @@ class _Whole(JITCodeLibrary):
         module.data_layout = self._codegen._data_layout
         for library in _link(module, self._linking_libraries, "internal"):
             self._reload_init.update(library._reload_init)
+        for function in module.functions:
+            if function.name.startswith(WRAPPER) and not function.is_declaration:
+                for attribute in ("noinline", "optnone"):
+                    function.add_function_attribute(attribute)
         passes, builder = self._codegen._module_pass_manager(opt=LEVEL)
         passes.run(module, builder)
         module.verify()
