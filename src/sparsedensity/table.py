@@ -22,13 +22,16 @@ from sparsedensity.domain import Domain
 from sparsedensity.errors import DataError
 
 if TYPE_CHECKING:
-    from sparsedensity.kernels.anneal_regions import Uncommon
+    from sparsedensity.kernels.row_bits import Uncommon
 
 Codes = NDArray[np.unsignedinteger[Any]]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 MOST_ROWS = 2**32 - 1
 """Row numbers take 32 bits."""
+GRID, FINE, ALIKE = 51, 2.0**30, 1e-12
+"""Weights are multiples of the total weight over 2 to this power, in whole numbers of the least if that is so many of
+these steps at least; weights that differ by such a share are equal."""
 ROWS_AT_A_TIME = 1 << 14
 """So that lists of values take little room while they are made."""
 
@@ -81,7 +84,7 @@ class Table:
     @cached_property
     def uncommon(self) -> Uncommon:
         """The rows by their values, but for the commonest of each feature."""
-        from sparsedensity.kernels.anneal_regions import Uncommon  # the compiler takes long to load
+        from sparsedensity.kernels.row_bits import Uncommon  # the compiler takes long to load
 
         starts, common = self.domain.starts[:-1], np.zeros(len(self.domain), self.codes.dtype)
         for f, size in enumerate(self.domain.sizes):
@@ -93,6 +96,36 @@ class Table:
             first[begin + 1 : begin + 1 + len(part)] = np.bincount(row, minlength=len(part))
             places.append((part[row, feature] + starts[feature]).astype(np.uint32))
         return Uncommon(first.cumsum(), np.concatenate([np.zeros(0, np.uint32), *places]), starts + common)
+
+    @cached_property
+    def units(self) -> tuple[NDArray[np.int64], float]:
+        """The weights as whole multiples of the largest unit that they all are multiples of, and that unit.
+
+        They must lie on a grid (:meth:`on_grid`), or the multiples have no room.
+        """
+        mantissas, exponents = np.frexp(self.weights)
+        whole = np.ldexp(mantissas, 53).astype(np.int64)
+        lowest = exponents - 53 + np.frexp((whole & -whole).astype(np.float64))[1] - 1
+        power = int(lowest.min(initial=0))
+        multiples = np.ldexp(self.weights, -power).astype(np.int64)
+        common = int(np.gcd.reduce(multiples)) or 1
+        return multiples // common, math.ldexp(common, power)
+
+    def on_grid(self) -> Table:
+        """The table with weights that are multiples of n 2^-51 or more: sums and differences are exact in any order.
+
+        Weights that are multiples of the least of them, as those of a sample, remain so.
+        """
+        weights: Floats = np.ascontiguousarray(self.weights, np.float64)
+        step = 2.0 ** (math.ceil(math.log2(weights.sum())) - GRID)
+        if step > 1.0 or not np.array_equal(weights, np.rint(weights)):
+            least = weights.min()
+            times = np.rint(weights / least)
+            if least > FINE * step and np.allclose(weights, times * least, rtol=ALIKE, atol=0.0):
+                weights = times * (np.rint(least / step) * step)
+            else:
+                weights = np.maximum(np.rint(weights / step), 1.0) * step
+        return replace(self, codes=np.ascontiguousarray(self.codes), weights=weights)
 
     def __len__(self) -> int:
         return len(self.weights)

@@ -345,7 +345,7 @@ def test_ctrl_c_and_time_limits_hand_back_the_best_so_far():
             raise KeyboardInterrupt
 
     stopped = run(Anneal(jobs=2), problem, watch=[interrupt])
-    limited = run(Anneal(seconds=0.5), problem, budget=Budget(seconds=0.5))
+    limited = run(Anneal(seconds=0.1), problem, budget=Budget(seconds=0.1))
     assert (stopped.reason, limited.reason) == ("interrupted", "time limit")
     for found in (stopped, limited):
         assert found.log_posterior == pytest.approx(problem.score(found.structure))

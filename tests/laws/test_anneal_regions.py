@@ -11,7 +11,6 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search.trees.anneal_chain import AnnealChain
-from sparsedensity.search.trees.anneal_memory import on_grid
 from sparsedensity.search.trees.looks import rows_in
 from tests.strategies import data_in, domains, positive, real_weights, table_of
 
@@ -21,7 +20,7 @@ from tests.strategies import data_in, domains, positive, real_weights, table_of
 def test_a_region_has_its_rows_and_counts_and_no_split_gains_more_than_its_weight_allows(
     domain, data, lam, a, posterior, seed
 ):
-    table = on_grid(table_of(domain, data.draw(data_in(domain, real_weights))))
+    table = table_of(domain, data.draw(data_in(domain, real_weights))).on_grid()
     chain = AnnealChain(Problem(MemoryEngine(table), posterior(lam, a)), table, np.random.default_rng(seed))
     chain.proposals = 60
     while not chain.done:

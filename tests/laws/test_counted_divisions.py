@@ -1,6 +1,7 @@
 """Laws of divisions whose children are counted: the gain is what the parts say, and few values are divided at best."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -12,13 +13,13 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import NOTHING
 from sparsedensity.kernels.counted_divisions import FEW_ATOMS
-from sparsedensity.kernels.counted_parts import Rows
+from sparsedensity.kernels.row_bits import NOBODY, Rows
 from sparsedensity.posterior import LeafSparse, profile_leaf
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
 from sparsedensity.problem import Problem
 from sparsedensity.search import Greedy, run
 from sparsedensity.search.trees import anneal_memory, greedy
-from sparsedensity.search.trees.anneal_memory import make_desk, make_parts, on_grid
+from sparsedensity.search.trees.anneal_memory import make_desk, make_parts
 from sparsedensity.structures import Tree
 from sparsedensity.table import Table
 from tests.strategies import data_in, domains, positive, table_of
@@ -30,17 +31,20 @@ def profile_problem(table, max_leaves=None, s=2.0, r=0.5):
     return Problem(engine, LeafSparse(8.0, 2.0).with_leaf(leaf), max_leaves)
 
 
-def best_split(problem, feature, atoms=None):
+def best_split(problem, feature, atoms=None, words=None):
     """The best division of the whole domain along one feature: its gain and the codes of its first part."""
     domain, table = problem.domain, problem.engine.table
     values = int(domain.starts[-1])
     allowed, counts = np.ones(values, np.uint8), problem.engine.value_weights()
     term = float(counted_terms(problem.posterior.leaf, domain, counts[None], allowed[None])[0])
-    rows = Rows(table.codes, table.weights, np.arange(len(table)))
+    rows = Rows(table.codes, *table.units, table.uncommon, np.arange(len(table)), NOBODY)
     region = divisions.CountedRegion(allowed, counts, float(table.weights.sum()), term, rows)
     desk = make_desk(values, max(domain.sizes), even=False)
     if atoms is not None:
         desk = desk._replace(parts=desk.parts._replace(pairs=np.zeros((atoms, values))))
+    if words is not None:
+        bits = desk.parts.bits._replace(words=np.zeros((words, values), np.uint64))
+        desk = desk._replace(parts=desk.parts._replace(bits=bits))
     first, belief = np.zeros(values, bool), belief_of(problem.posterior, domain, problem.engine.n, 1, 2)
     look = divisions.Look(np.array([feature]), NOTHING, 0.0)
     rng = np.random.default_rng(0)
@@ -82,6 +86,26 @@ def test_a_division_gains_what_it_says_and_no_division_of_a_few_values_gains_mor
         assert gain >= best - 1e-7 * max(1.0, abs(best))
 
 
+@given(
+    weights=st.sampled_from([[1.0], [0.1], [1.0, 2.0, 7.0], [1.0, 1000.0], [0.3, math.pi, 1e-6, 40.0]]),
+    words=st.sampled_from([1, 2, 9, None]),
+    rows=st.sampled_from([60, 64, 65, 300]),
+    sizes=st.sampled_from([(2, 3, 2), (5, 2, 2), (12, 7, 3)]),
+    seed=st.integers(0, 9),
+)
+@settings(max_examples=60)
+def test_rows_are_counted_the_same_however_little_room_their_bits_have(weights, words, rows, sizes, seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple(Feature.nominal(f"x{i}", [str(k) for k in range(size)]) for i, size in enumerate(sizes)))
+    kind = rng.integers(0, 2, rows)
+    codes = np.stack([np.where(rng.random(rows) < 0.5, kind, rng.integers(0, k, rows)) for k in sizes], axis=1)
+    table = Table(domain, codes.astype(domain.code_type), rng.choice(weights, rows)).on_grid()
+    problem = profile_problem(table)
+    gain, part = best_split(problem, 0, words=words)
+    assert gain == pytest.approx(gain_of(problem, 0, part), rel=1e-8, abs=1e-7)
+    assert (gain, part) == best_split(problem, 0)
+
+
 @pytest.mark.parametrize("ordered", [False, True])
 def test_many_values_are_bundled_where_there_is_no_room_for_all_their_pairs(ordered):
     rng = np.random.default_rng(0)
@@ -110,7 +134,7 @@ def test_growth_in_short_steps_finds_the_same_tree(monkeypatch):
     kind = rng.integers(0, 3, 400)
     codes = np.stack([np.where(rng.random(400) < 0.6, kind, rng.integers(0, 4, 400)) for _ in range(5)], axis=1)
     domain = Domain(tuple(Feature.nominal(f"x{i}", ["a", "b", "c", "d"]) for i in range(5)))
-    problem = profile_problem(on_grid(Table.of(domain, codes.astype(domain.code_type))), 6)
+    problem = profile_problem(Table.of(domain, codes.astype(domain.code_type)).on_grid(), 6)
     whole = run(Greedy(), problem)
     monkeypatch.setattr(greedy, "MOST_WORK", 1.0)
     state = Greedy().init(problem, rng)

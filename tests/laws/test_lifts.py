@@ -15,7 +15,6 @@ from sparsedensity.kernels.anneal_trees import close, copy, teach
 from sparsedensity.posterior import BranchSparse, LeafSparse
 from sparsedensity.problem import Problem
 from sparsedensity.search.trees.anneal_chain import AnnealChain
-from sparsedensity.search.trees.anneal_memory import on_grid
 from sparsedensity.table import Table
 from tests.laws.test_counted_divisions import profile_problem
 from tests.strategies import data_in, domains, real_weights, table_of, trees
@@ -64,7 +63,7 @@ def both(method, table, start, price):
 @settings(max_examples=30)
 @given(domain=domains(most_values=4), data=st.data(), price=st.floats(-6.0, 6.0))
 def test_a_split_is_worth_as_much_first_as_the_pruned_tree_that_it_makes(method, domain, data, price):
-    table = on_grid(table_of(domain, data.draw(data_in(domain, real_weights))))
+    table = table_of(domain, data.draw(data_in(domain, real_weights))).on_grid()
     weighed, made = both(method, table, data.draw(trees(domain)), price)
     assert weighed == pytest.approx(made, rel=1e-9, abs=1e-7)
 
@@ -73,7 +72,7 @@ def test_a_split_is_worth_as_much_first_as_the_pruned_tree_that_it_makes(method,
 @pytest.mark.parametrize("method", PROBLEMS)
 def test_that_holds_for_large_trees_of_which_some_splits_pay_on_one_side_only(method, price):
     truth = random_tree(rows=3000, sizes=[2, 2, 2, 2, 2, 2, 3], leaves=25, seed=3)
-    table = on_grid(Table.of(truth.domain, truth.codes))
+    table = Table.of(truth.domain, truth.codes).on_grid()
     weighed, made = both(method, table, truth.tree, price)
     assert np.count_nonzero(made) >= 5
     assert weighed == pytest.approx(made, rel=1e-9)

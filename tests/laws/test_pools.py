@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from reproduction.datasets.random_trees import random_tree
 from sparsedensity.search.trees import anneal_pool
 from sparsedensity.search.trees.anneal_chain import AnnealChain
-from sparsedensity.search.trees.anneal_memory import on_grid
 from sparsedensity.search.trees.anneal_pool import EVERYONE, Graph, Splits
 from sparsedensity.table import Table
 from tests.laws.test_lifts import PROBLEMS
@@ -63,7 +62,7 @@ def worth_of(splits, givers, price, values):
 @settings(max_examples=15)
 @given(domain=domains(most_values=4), data=st.data(), price=prices, givers=st.sampled_from([EVERYONE, 1, 6]))
 def test_the_best_tree_of_all_splits_is_worth_what_its_score_says(method, domain, data, price, givers):
-    table = on_grid(table_of(domain, data.draw(data_in(domain, real_weights))))
+    table = table_of(domain, data.draw(data_in(domain, real_weights))).on_grid()
     problem, chains = chains_of(method, table)
     graph, known = graph_of(chains)
     values = int(domain.starts[-1])
@@ -78,7 +77,7 @@ def test_the_best_tree_of_all_splits_is_worth_what_its_score_says(method, domain
 @settings(max_examples=10)
 @given(domain=domains(most_values=4), data=st.data(), limit=st.integers(1, 6))
 def test_the_price_of_a_leaf_keeps_the_tree_within_its_limit(method, domain, data, limit):
-    table = on_grid(table_of(domain, data.draw(data_in(domain, real_weights))))
+    table = table_of(domain, data.draw(data_in(domain, real_weights))).on_grid()
     _, chains = chains_of(method, table)
     graph, _ = graph_of(chains)
     price = graph.price(-1.0, limit)

@@ -139,3 +139,18 @@ def test_rows_of_one_weight_are_drawn_alike_whether_it_is_stored_once_or_for_eac
     once, each = np.broadcast_to(np.float64(3), rows), np.full(rows, 3.0)
     for found, expected in zip(rows_at(at, once), rows_at(at, each), strict=True):
         assert found.tolist() == expected.tolist()
+
+
+@given(
+    weights=st.lists(st.integers(1, 2**40).map(float), min_size=1)
+    | st.lists(st.floats(1e-12, 1e12), min_size=1)
+    | st.lists(st.integers(1, 99).map(lambda times: times / 7.0), min_size=1)
+)
+def test_weights_on_a_grid_are_whole_units_and_next_to_what_they_were(weights):
+    domain = Domain((Feature.nominal("x", ["a", "b"]),))
+    table = Table(domain, np.zeros((len(weights), 1), domain.code_type), np.array(weights)).on_grid()
+    units, unit = table.units
+    assert (units * unit).tolist() == table.weights.tolist()
+    assert np.gcd.reduce(units) == 1
+    assert 0 < units.sum() <= 2**53
+    assert np.abs(table.weights - weights).max() <= 2.0**-29 * max(weights)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from sparsedensity.kernels import TWO, bare, by_type, held, record
-from sparsedensity.kernels.belief import NOTHING, Belief, Space, Uniform, model_of, term
-from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
+from sparsedensity.kernels import TWO, bare, by_type, held, record, whole
+from sparsedensity.kernels.belief import NOTHING, Belief, Space, Uniform, evidence, head, model_of, term
+from sparsedensity.kernels.counted_parts import MOST_GROUPS
 from sparsedensity.kernels.divisions import (
     CountedRegion,
     Desk,
@@ -20,6 +20,7 @@ from sparsedensity.kernels.divisions import (
     name_groups,
     split_gain,
 )
+from sparsedensity.kernels.row_bits import Rows, Uncommon
 from sparsedensity.kernels.slots import slot_of
 
 REGION = record("key slot origin begin length best", floats="weight term best_gain")
@@ -37,17 +38,6 @@ WORK_PER_ROW = 4
 """What a row costs beside its values when it is counted, in nanoseconds."""
 
 
-class Uncommon(NamedTuple):
-    """Rows by their values, but for the commonest value of each feature, which most rows have."""
-
-    first: np.ndarray
-    """Where the values of each row begin; one more at the end. Places without a sign are found faster."""
-    places: np.ndarray
-    """The places of these values among all values."""
-    commonest: np.ndarray
-    """The place of the commonest value of each feature."""
-
-
 class Memory(NamedTuple):
     """The rows, what is believed, and what is known of regions: by all chains that share them, and by one."""
 
@@ -56,6 +46,10 @@ class Memory(NamedTuple):
     """The same codes, one feature after the other."""
     uncommon: Uncommon
     weights: np.ndarray
+    units: np.ndarray
+    """The same weights in units,"""
+    unit: float
+    """and what a unit weighs."""
     space: Space
     belief: Belief
     regions: np.ndarray
@@ -108,8 +102,9 @@ def _listed_rows(s, parts, region):
         return None
 
     def listed(s, parts, region):
-        begin = s.regions[region].begin
-        return Rows(s.codes, s.weights, s.rows[begin : begin + s.regions[region].length])
+        own = s.regions[region]
+        which = s.rows[own.begin : own.begin + own.length]
+        return Rows(s.codes, s.units, s.unit, whole(s.uncommon), which, region)
 
     return even if isinstance(parts, types.NoneType) else listed
 
@@ -134,9 +129,28 @@ def group(s, region, f):
     b = name_groups(s.space, s.desk, view, f, s.regions[region].key)
     if b < 2:
         return NOTHING, b
-    gain = split_gain(s.belief, s.space, s.desk, view, f, b)
-    book(s, s.desk.parts)
+    gain = known_gain(s, s.desk.parts, region, b)
+    if gain == NOTHING:
+        gain = split_gain(s.belief, s.space, s.desk, view, f, b)
+        book(s, s.desk.parts)
     return gain, b
+
+
+@bare
+def known_gain(s, parts, region, b):
+    """The gain of a division into named groups all of which were counted as regions before, else NOTHING.
+
+    Without parts (the leaf model is even) it is found as fast as they are.
+    """
+    if parts is None:
+        return NOTHING
+    gain = head(s.belief, s.regions[region].weight, b) - s.regions[region].term
+    for name in range(b):
+        part = np.int64(s.table[find(s, s.desk.cells[name].key)]) - 1
+        if part < 0 or s.regions[part].slot < 0:
+            return NOTHING
+        gain += evidence(s.belief, s.regions[part].weight) + s.regions[part].term
+    return gain
 
 
 @bare
@@ -282,14 +296,27 @@ def count(s, region):
     return slot
 
 
-@bare
 def count_rest(s, parts, region, above):
     """Count the other part of a region that was divided in two, too: its rows are listed behind those of this one.
 
     Not if parts are counted: then to count it would be to take its term.
     """
-    if parts is not None:
-        return
+
+
+@by_type(count_rest)
+def _count_rest(s, parts, region, above):
+    def even(s, parts, region, above):
+        list_rest(s, region, above)
+
+    def counted(s, parts, region, above):
+        return None
+
+    return even if isinstance(parts, types.NoneType) else counted
+
+
+@bare
+def list_rest(s, region, above):
+    """List the rows of the other part of a region that was divided in two, and count them, unless that was done."""
     own, upper, feature = s.regions[region], s.regions[above], s.space.features[s.desk.cells[0].order]
     key = own.key
     for value in range(feature.start, feature.stop):
@@ -355,7 +382,8 @@ def count_lighter(s, region, above):
     """
     own, upper = s.regions[region], s.regions[above]
     counts, inside = s.counts[own.slot], 2.0 * own.weight <= upper.weight
-    counts[: s.allowed.shape[1]] = 0.0
+    for value in range(s.allowed.shape[1]):
+        counts[value] = 0.0
     begin, end, weight, read = own.begin, own.begin + own.length, own.weight, 0
     if not inside:
         begin, end = own.begin + upper.length, own.begin + 2 * upper.length - own.length
@@ -388,11 +416,8 @@ def take_term(s, parts, region):
     """Note the term of a region that was just counted; without parts (the leaf model is even) there is none."""
     if parts is None:
         return
-    counts = parts.counts[0]
-    for value in range(counts.size):
-        counts[value] = s.counts[s.regions[region].slot, value]
-        parts.allowed[value] = s.allowed[region, value]
-    s.regions[region].term = term(s.belief.leaf, counts, parts.allowed, s.space)
+    counts, allowed = s.counts[s.regions[region].slot], s.allowed[region]
+    s.regions[region].term = term(s.belief.leaf, counts[: allowed.size], allowed, s.space)
 
 
 @bare

@@ -70,6 +70,8 @@ EVEN = (Uniform, SquaredError)
 """The leaf models that need only the weight and the share of the volume of a child."""
 TERMS: dict[type, Callable[..., Any]] = {}
 """The compiled terms of all other leaf models, by the type of their data."""
+PARTS: dict[type, tuple[Callable[..., Any], Callable[..., Any]]] = {}
+"""For those that know more of the parts of a region than of any region: how they look at it, and the term of a part."""
 PREPARED: dict[type, Any] = {}
 """What is made of the data of a leaf model before a search, by their type."""
 BOUNDED: set[type] = {Uniform}
@@ -77,7 +79,7 @@ BOUNDED: set[type] = {Uniform}
 
 
 def leaf_model(
-    data: type, *, bounded: bool = False, prepared: Any = None
+    data: type, *, bounded: bool = False, prepared: Any = None, parts: Any = None
 ) -> Callable[[Callable[..., float]], Callable[..., float]]:
     """Register the term of a leaf model: what a region and the rows in it add to the log posterior.
 
@@ -86,10 +88,15 @@ def leaf_model(
     :class:`Space`. ``bounded`` says that the term is at most the log of a density of the rows in the region, so that
     the bound which any table has holds for it too. If a type is given as ``prepared``, the function gets what its
     ``of`` makes of the data and the space instead of the data: whatever depends on no region is computed once.
+    ``parts`` are two more functions, for many parts of one region: the first gets the data, what is allowed in the
+    region, the space, a number that tells regions apart (or -1), and the feature that is divided; the second, after it,
+    what the term of a part gets, and the feature. All functions may note what they know in arrays of the data.
     """
 
     def register(function: Callable[..., float]) -> Callable[..., float]:
         TERMS[prepared or data] = inner(function)
+        if parts is not None:
+            PARTS[prepared or data] = parts
         if prepared is not None:
             PREPARED[data] = prepared
         if bounded:
@@ -201,6 +208,38 @@ def _term(leaf, counts, allowed, space):
         return compiled(whole(leaf), counts, allowed, whole(space))
 
     return call if compiled.py_func.__module__.startswith(PACKAGE) else call_with_tuples
+
+
+def ready(leaf, allowed, space, name, f):
+    """Look at a region that is divided along a feature, if that helps to take the terms of its parts."""
+
+
+@by_type(ready)
+def _ready(leaf, allowed, space, name, f):
+    def call(leaf, allowed, space, name, f):
+        look(leaf, allowed, space, name, f)
+
+    def nothing(leaf, allowed, space, name, f):
+        return None
+
+    look, _ = PARTS.get(leaf.instance_class, (None, None))
+    return nothing if look is None else call
+
+
+def part_term(leaf, counts, allowed, space, f):
+    """The term of a part of a region that is divided along a feature."""
+
+
+@by_type(part_term)
+def _part_term(leaf, counts, allowed, space, f):
+    def call(leaf, counts, allowed, space, f):
+        return of_part(leaf, counts, allowed, space, f)
+
+    def as_any(leaf, counts, allowed, space, f):
+        return term(leaf, counts, allowed, space)
+
+    _, of_part = PARTS.get(leaf.instance_class, (None, None))
+    return as_any if of_part is None else call
 
 
 @kernel

@@ -5,9 +5,12 @@ the other is separated from the rest, and atoms are exchanged while that pays. I
 in every way, and so are those of an ordered feature.
 """
 
+import numpy as np
+
 from sparsedensity.kernels import ONE, TWO, ZERO, bare
-from sparsedensity.kernels.belief import NOTHING, evidence, head
-from sparsedensity.kernels.counted_parts import MOVED, REST, count_group, lay_out, name_atoms, piece_of
+from sparsedensity.kernels.belief import NOTHING, evidence, head, ready
+from sparsedensity.kernels.counted_parts import MOVED, REST, count_atoms, lay_out, name_atoms, piece_of
+from sparsedensity.kernels.filling import fill
 
 MOST_SWEEPS, MOST_EXCHANGED = 10, 4000
 """How often all atoms are tried in other groups: at most so many times, and so many atoms altogether."""
@@ -42,6 +45,7 @@ def grown_division(task, wish, rng):
 def divided_gain(task, b):
     """The gain of a division into b named groups, the children taken as leaves: all but the heaviest are counted."""
     cells, region, counts, heaviest = task.desk.cells, task.region, task.desk.parts.counts, ZERO
+    ready(task.belief.leaf, region.allowed, task.space, region.rows.name, task.f)
     for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
         cells[value].atom = cells[value].label
     for name in range(b):
@@ -54,7 +58,7 @@ def divided_gain(task, b):
         counts[REST, value] = region.counts[value]
     for name in range(b):
         if name != heaviest:
-            count_group(task, name)
+            count_atoms(task, (np.int64(name), np.int64(name + 1)), -ONE, counts[MOVED : MOVED + 1])
             for value in range(counts.shape[1]):
                 counts[REST, value] -= counts[MOVED, value]
             gain += piece_of(task, name, MOVED)
@@ -220,13 +224,13 @@ def leave(task, old, new):
 def settle(task, m, groups, pieces):
     """Take over the weights and the pieces of two groups."""
     cells, parts, (old, new) = task.desk.cells, task.desk.parts, groups
-    for value in range(parts.allowed.size):
-        both = parts.counts[old, value]
-        parts.counts[new, value] = 0.0
-        for atom in range(m):
-            if cells[atom].group == new:
+    fill(parts.counts[new], ZERO, 0.0)
+    for atom in range(m):
+        if cells[atom].group == new:
+            for value in range(parts.allowed.size):
                 parts.counts[new, value] += parts.pairs[atom, value]
-        parts.counts[old, value] = both - parts.counts[new, value]
+    for value in range(parts.allowed.size):
+        parts.counts[old, value] -= parts.counts[new, value]
     cells[old].piece, cells[new].piece = pieces
 
 

@@ -1,8 +1,8 @@
 """The parts of a region that is divided along one feature: atoms of values, their rows counted, and what groups add.
 
 An atom is a value, or values that stay together: those without weight and, if there are more values than the room for
-pairs allows, those of little weight (of an ordered feature only neighbours). The rows are read once per feature: what
-they weigh at all values, beside every atom.
+pairs allows, those of little weight (of an ordered feature only neighbours). For every feature the rows of each atom
+are counted at all values, by bits that are written once for a region.
 """
 
 from typing import Any, NamedTuple
@@ -10,14 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import ONE, ZERO, bare
-from sparsedensity.kernels.belief import NOTHING, Belief, Space, evidence, term
+from sparsedensity.kernels.belief import NOTHING, Belief, Space, evidence, part_term, ready
+from sparsedensity.kernels.filling import fill
+from sparsedensity.kernels.row_bits import LINES, NOBODY, Bits, add_chosen, choose, write_commonest, write_rows
 
 MOST_GROUPS = 12
 """The most groups that a division is looked for with."""
 MOVED, REST = np.int64(MOST_GROUPS), np.int64(MOST_GROUPS + 1)
 """Where the weights of what moves and of what it leaves are written, behind those of the groups."""
-WORK_PER_VALUE = 10
-"""What a value costs when the term of a child is computed, in nanoseconds."""
+BY_BITS = 100
+"""A feature is counted by bits if that reads fewer than so many values for each feature,"""
+WORK_PER_ROW, WORDS_PER_WORK = 10, 10
+"""what it costs to write a row as bits, in nanoseconds, and how many words are counted in one;"""
+WORK_PER_VALUE = 8
+"""and what a value costs when the term of a child is computed."""
 
 
 class Parts(NamedTuple):
@@ -29,17 +35,9 @@ class Parts(NamedTuple):
     """(groups + 2, values) the weight at all values in every group."""
     allowed: np.ndarray
     """Whether each value is allowed in a group."""
+    bits: Bits
     work: np.ndarray
     """The work done since somebody looked."""
-
-
-class Rows(NamedTuple):
-    """The rows of a region."""
-
-    codes: np.ndarray
-    weights: np.ndarray
-    which: np.ndarray
-    """The places of the region's rows."""
 
 
 class Dividing(NamedTuple):
@@ -89,51 +87,63 @@ def name_atom(cells, value, atom, m, weight):
 @bare
 def lay_out(task, m):
     """Put all atoms into one group, and count the pairs of each with all values: all but the heaviest atom's."""
-    cells, region, parts, heaviest = task.desk.cells, task.region, task.desk.parts, 0
+    cells, region, parts, heaviest = task.desk.cells, task.region, task.desk.parts, ZERO
+    ready(task.belief.leaf, region.allowed, task.space, region.rows.name, task.f)
     for atom in range(m):
         if cells[atom].weight > cells[heaviest].weight:
-            heaviest = atom
-        for value in range(parts.allowed.size):
-            parts.pairs[atom, value] = 0.0
-    rows, features, start, read = region.rows, task.space.features, task.space.features[task.f].start, 0
+            heaviest = np.int64(atom)
+    if m * parts.allowed.size < BY_BITS * task.space.features.size:
+        count_atoms(task, (ZERO, m), heaviest, parts.pairs)
+    else:
+        read_atoms(task, m, heaviest)
+    rest = parts.pairs[heaviest]
+    for value in range(parts.allowed.size):
+        rest[value] = parts.counts[0, value] = region.counts[value]
+        parts.allowed[value] = region.allowed[value]
+    for atom in range(m):
+        if atom != heaviest:
+            for value in range(parts.allowed.size):
+                rest[value] -= parts.pairs[atom, value]
+    cells[0].piece = evidence(task.belief, region.weight) + region.term
+
+
+@bare
+def count_atoms(task, atoms, heaviest, to):
+    """Count the pairs of some atoms, all but the heaviest, with all values by bits: one line for each."""
+    parts, rows, feature, (first, last) = task.desk.parts, task.region.rows, task.space.features[task.f], atoms
+    for atom in range(first, last):
+        fill(to[atom - first], ZERO, 0.0)
+    line, at = ZERO, ZERO
+    while line < LINES:
+        if rows.name != NOBODY and parts.bits.holder[0] == rows.name:
+            line = np.int64(LINES)
+        else:
+            line, at = write_rows(parts.bits, rows, line, at)
+            write_commonest(parts.bits, rows.uncommon.commonest, task.space.features)
+            parts.work[0] += rows.which.size * WORK_PER_ROW + parts.bits.ends[LINES] * 2 * parts.allowed.size
+        for atom in range(first, last):
+            if atom != heaviest and (task.desk.cells[atom].weight > 0.0 or last - first == 1):
+                choose(parts.bits, task.desk.cells, task.region.allowed, feature, atom)
+                add_chosen(parts.bits, rows.unit, to[atom - first])
+                parts.work[0] += parts.bits.ends[LINES] * parts.allowed.size // WORDS_PER_WORK
+
+
+@bare
+def read_atoms(task, m, heaviest):
+    """Count the pairs of all atoms but the heaviest with all values by reading the rows: faster if atoms are many."""
+    parts, rows, features, start, read = task.desk.parts, task.region.rows, task.space.features, ZERO, 0
+    start = features[task.f].start
+    for atom in range(m):
+        fill(parts.pairs[atom], ZERO, 0.0)
     for i in range(rows.which.size):
         row = rows.which[i]
-        atom = cells[start + rows.codes[row, task.f]].atom
+        atom = task.desk.cells[start + rows.codes[row, task.f]].atom
         if atom != heaviest:
             read += 1
-            add_row(parts.pairs[atom], rows, row, features)
-    for value in range(parts.allowed.size):
-        others = 0.0
-        for atom in range(m):
-            others += parts.pairs[atom, value]
-        parts.pairs[heaviest, value] = region.counts[value] - others
-        parts.counts[0, value] = region.counts[value]
-        parts.allowed[value] = region.allowed[value]
-    cells[0].piece = evidence(task.belief, region.weight) + region.term
+            weight = rows.unit * rows.units[row]
+            for g in range(features.size):  # places without a sign are found faster
+                parts.pairs[atom, np.uint64(features[g].start) + np.uint64(rows.codes[row, g])] += weight
     parts.work[0] += 2 * (2 * rows.which.size + read * features.size + m * parts.allowed.size)
-
-
-@bare
-def add_row(counts, rows, row, features):
-    """Add the weight of a row at its values; places without a sign are found faster."""
-    weight = rows.weights[row]
-    for g in range(features.size):
-        counts[np.uint64(features[g].start) + np.uint64(rows.codes[row, g])] += weight
-
-
-@bare
-def count_group(task, name):
-    """Count the rows of a named group."""
-    cells, rows, features, counts = task.desk.cells, task.region.rows, task.space.features, task.desk.parts.counts
-    start, read = features[task.f].start, 0
-    for value in range(counts.shape[1]):
-        counts[MOVED, value] = 0.0
-    for i in range(rows.which.size):
-        row = rows.which[i]
-        if cells[start + rows.codes[row, task.f]].atom == name:
-            read += 1
-            add_row(counts[MOVED], rows, row, features)
-    task.desk.parts.work[0] += 2 * (2 * rows.which.size + read * features.size + 2 * counts.shape[1])
 
 
 @bare
@@ -142,9 +152,10 @@ def piece_of(task, group, at):
     cells, region, counts, weight = task.desk.cells, task.region, task.desk.parts.counts[at], 0.0
     for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
         inside = region.allowed[value] > 0 and cells[cells[value].atom].group == group
-        task.desk.parts.allowed[value] = 1.0 if inside else 0.0
+        task.desk.parts.allowed[value] = inside
         weight += counts[value]
     task.desk.parts.work[0] += WORK_PER_VALUE * counts.size
     if weight > 0.0 and weight < task.least_weight:
         return NOTHING
-    return evidence(task.belief, weight) + term(task.belief.leaf, counts, task.desk.parts.allowed, task.space)
+    leaf = task.belief.leaf
+    return evidence(task.belief, weight) + part_term(leaf, counts, task.desk.parts.allowed, task.space, task.f)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import bare, kernel, record
+from sparsedensity.kernels.bits import ones
 
 ALIKE = record("begin end", "weight")
 """A run of words, and the weight of each of its rows."""
@@ -23,15 +24,6 @@ class RowBits(NamedTuple):
     """The runs of words whose rows all weigh the same."""
     mixed: np.ndarray
     """The words whose rows differ in weight."""
-
-
-@bare
-def ones(word):
-    """How many bits of a word are set (the compiler knows this as one instruction)."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @bare

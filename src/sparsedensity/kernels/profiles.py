@@ -9,8 +9,10 @@ import numpy as np
 
 from sparsedensity.kernels import bare
 from sparsedensity.kernels.belief import FAR_UP, Space, leaf_model, log_gamma, log_rising
+from sparsedensity.kernels.logarithms import log_gammas
+from sparsedensity.kernels.row_bits import NOBODY
 
-FEW = 16
+FEW = 32
 """Fewer rows than this at a value are the rule in small regions, and need no log gamma."""
 
 
@@ -22,6 +24,40 @@ class Profile(NamedTuple):
     pseudocount: float
     probability: float
     """That a feature has a profile of its own."""
+
+
+class Room(NamedTuple):
+    """What is known of the allowed values of a region, and room to work in, by value unless it says otherwise."""
+
+    held: np.ndarray
+    """The name of the region that this is about, and a feature that is about a part of it instead."""
+    several: np.ndarray
+    """(features) Whether more than one value is allowed."""
+    pseudocounts: np.ndarray
+    """S b, where b is the share of the value among those that are allowed;"""
+    log_gammas: np.ndarray
+    """its log gamma;"""
+    log_shares: np.ndarray
+    """ln b;"""
+    told: np.ndarray
+    """ln b - ln m;"""
+    few: np.ndarray
+    """and how many rows are too many to be looked up: all but none unless every value is allowed. A feature with a
+    single value asks for nothing."""
+    follows: np.ndarray
+    """What the value adds if its feature follows the table,"""
+    differs: np.ndarray
+    """and how much more if it has a profile of its own."""
+    waiting: np.ndarray
+    """The values whose log gammas are asked for, of what numbers, and what they are."""
+    arguments: np.ndarray
+    taken: np.ndarray
+
+    @classmethod
+    def of(cls, values: int) -> Room:
+        """Room for so many values, and no more features."""
+        whole = {"held": 2, "several": values, "few": values, "waiting": values}
+        return cls(*(np.full(whole[name], NOBODY) if name in whole else np.zeros(values) for name in cls._fields))
 
 
 class ProfileTables(NamedTuple):
@@ -41,6 +77,7 @@ class ProfileTables(NamedTuple):
     """Ln(1 - r),"""
     log_own: float
     """and ln r."""
+    room: Room
 
     @classmethod
     def of(cls, profile: Profile, space: Space) -> ProfileTables:
@@ -60,6 +97,7 @@ class ProfileTables(NamedTuple):
             s,
             math.log1p(-r),
             math.log(r) if r > 0 else -math.inf,
+            Room.of(len(shares)),
         )
 
 
@@ -69,19 +107,78 @@ MUCH = 1.0e200
 """A product of numbers below 2 that is as large is taken the log of before there are more."""
 
 
-@leaf_model(Profile, bounded=True, prepared=ProfileTables)
+@bare
+def ready_region(model, allowed, space, name, f):
+    """Know the allowed values of a region that is divided along a feature, until another one is."""
+    held, features = model.room.held, space.features
+    if name == NOBODY or held[0] != name:
+        for other in range(features.size):
+            ready_feature(model, allowed, features[other], other)
+    else:
+        ready_feature(model, allowed, features[held[1]], held[1])
+    held[0], held[1] = name, f
+
+
+@bare
+def ready_feature(model, allowed, feature, f):
+    """Know the allowed values of one feature."""
+    room, whole, values = model.room, 0.0, 0
+    for value in range(feature.start, feature.stop):
+        if allowed[value] > 0:
+            values += 1
+            whole += model.shares[value]
+    free = values == feature.stop - feature.start
+    scale, log_whole = model.pseudocount, 0.0
+    if not free and values > 0:
+        scale, log_whole = model.pseudocount / whole, math.log(whole)
+    room.several[f] = values > 1
+    for value in range(feature.start, feature.stop):
+        pseudocount, room.few[value] = scale * model.shares[value], FEW if free else 1
+        room.log_shares[value], room.log_gammas[value] = model.log_shares[value] - log_whole, model.log_gammas[value]
+        if values < 2:
+            room.few[value], room.log_shares[value] = NOBODY, 0.0
+        elif not free and allowed[value] > 0:
+            room.log_gammas[value] = log_gamma(pseudocount)
+        room.pseudocounts[value] = pseudocount
+        room.told[value] = room.log_shares[value] - model.log_measures[value]
+
+
+@bare
+def term_of_part(model, counts, allowed, space, f):
+    """The term of a part of the region that was made ready: all its values are allowed but for some of a feature."""
+    ready_feature(model, allowed, space.features[f], f)
+    return readied_term(model, counts, space.features)
+
+
+@leaf_model(Profile, bounded=True, prepared=ProfileTables, parts=(ready_region, term_of_part))
 def profile_term(model, counts, allowed, space):
     """The sum over features of ln[ (1 - r) e^H0 + r e^H1 ] - sum over values of c ln m."""
-    total, weight, either = 0.0, 0.0, 1.0
-    for value in range(space.features[0].start, space.features[0].stop):
+    ready_region(model, allowed, space, NOBODY, NOBODY)
+    return readied_term(model, counts, space.features)
+
+
+@bare
+def readied_term(model, counts, features):
+    """The term of the region that was made ready, by its weights at all values."""
+    weight, room = 0.0, model.room
+    for value in range(features[0].start, features[0].stop):
         weight += counts[value]
     if weight <= 0.0:
         return 0.0
-    head = -log_rising(model.pseudocount, weight)
-    for f in range(space.features.size):
-        more, lesser = feature_term(model, counts, allowed, space.features[f], weight, head)
-        total += more
-        either *= 1.0 + lesser
+    weigh_values(room, model.few, counts)
+    total, either = 0.0, 1.0
+    head = model.log_own - model.log_follows - log_rising(model.pseudocount, weight)
+    for f in range(features.size):
+        follows, own = 0.0, head
+        for value in range(features[f].start, features[f].stop):
+            follows += room.follows[value]
+            own += room.differs[value]
+        total += follows
+        if room.several[f] == 0:
+            continue
+        total += model.log_follows + max(own, 0.0)
+        if abs(own) < SURE:
+            either *= 1.0 + math.exp(-abs(own))
         if either > MUCH:
             total += math.log(either)
             either = 1.0
@@ -89,36 +186,24 @@ def profile_term(model, counts, allowed, space):
 
 
 @bare
-def feature_term(model, counts, allowed, feature, weight, head):
-    """What one feature adds, given lnG(s) - lnG(s + n); one with a single allowed value adds its measure only.
+def weigh_values(room, few, counts):
+    """Note what every value adds if its feature follows the table, and how much more if it has a profile of its own.
 
-    In two parts: the greater of both evidences, and how many times as large the lesser is, for one log of all features.
+    Few rows are looked up; the log gammas of all others are taken together.
     """
-    whole, values, follows, measured = 0.0, 0, model.log_follows, 0.0
-    for value in range(feature.start, feature.stop):
-        if allowed[value] > 0:
-            values += 1
-            whole += model.shares[value]
-            follows += counts[value] * model.log_shares[value]
-            measured += counts[value] * model.log_measures[value]
-    if values < 2:
-        return -measured, 0.0
-    free, own, scale = values == feature.stop - feature.start, head + model.log_own, model.pseudocount / whole
-    if not free:
-        follows -= weight * math.log(whole)
-    for value in range(feature.start, feature.stop):
-        if counts[value] > 0.0:
-            own += risen(model, value, free, scale * model.shares[value], counts[value])
-    high, low = max(follows, own), min(follows, own)
-    return high - measured, math.exp(low - high) if high - low < SURE else 0.0
-
-
-@bare
-def risen(model, value, free, pseudocount, count):
-    """LnG(s b + c) - lnG(s b) of a value, where b is its share among the allowed ones: all of them, if it is free."""
-    rows = np.int64(count)
-    if free and rows == count and rows < FEW:
-        return model.few[value, rows]
-    if free and pseudocount < FAR_UP:
-        return log_gamma(pseudocount + count) - model.log_gammas[value]
-    return log_rising(pseudocount, count)
+    m = 0
+    for value in range(counts.size):
+        count = counts[value]
+        rows = np.int64(count)
+        is_known = rows < room.few[value] and rows == count
+        room.follows[value] = count * room.told[value]
+        room.differs[value] = few[value, rows if is_known else 0] - count * room.log_shares[value]
+        room.waiting[m], room.arguments[m] = value, room.pseudocounts[value] + count
+        m += not is_known and room.few[value] >= 0
+    log_gammas(room.arguments[:m], room.taken[:m])
+    for i in range(m):
+        value = room.waiting[i]
+        if room.pseudocounts[value] < FAR_UP:
+            room.differs[value] += room.taken[i] - room.log_gammas[value]
+        else:
+            room.differs[value] += log_rising(room.pseudocounts[value], counts[value])

@@ -166,7 +166,7 @@ def counted_terms(leaf: Any, domain: Domain, value_weights: Floats, allowed: NDA
 def prepared_terms(data: Any, space: kernels.Space, value_weights: Floats, allowed: NDArray[Any]) -> Floats:
     """The same, given the data of the leaf model as its compiled function gets them."""
     out = np.empty(len(value_weights))
-    kernels.terms(data, np.ascontiguousarray(value_weights), allowed.astype(np.float64, copy=False), space, out)
+    kernels.terms(data, np.ascontiguousarray(value_weights), (allowed > 0).view(np.uint8), space, out)
     return out
 
 

@@ -41,7 +41,6 @@ from sparsedensity.search.trees.anneal_memory import (
     Shared,
     is_whole,
     limit_of,
-    on_grid,
     pairs_per_row,
     rows_within,
 )
@@ -63,7 +62,7 @@ LONGEST_LOOK, WORK_PER_PAIR = 1e8, 12.0
 """The most work to score all splits of a few rows, and what the terms of two children take beside every value."""
 GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
-RESTARTS, RESTARTS_OF_PROFILES = 24, 8
+RESTARTS, RESTARTS_OF_PROFILES = 24, 12
 """Where a proposal takes longer, fewer chains go further."""
 GROUPS = 4
 """So many groups of chains count the regions they meet together; groups run side by side."""
@@ -98,7 +97,7 @@ class Anneal:
     """Simulated annealing in several restarts, then rounds in which they learn from each other."""
 
     restarts: int | None = None
-    """``None`` for as many as suit the leaves: 24, or eight that go three times as far if leaves have profiles."""
+    """``None`` for as many as suit the leaves: 24, or twelve that go twice as far if leaves have profiles."""
     iterations: int | None = None
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
@@ -117,7 +116,7 @@ class Anneal:
         drawn, sampled = Searched.of(problem.engine, min(SAMPLE, most), rng, most)
         restarts = self.restarts or (RESTARTS if problem.posterior.even else RESTARTS_OF_PROFILES)
         generators = rng.spawn(2 * restarts + 3)[::-1]
-        table = on_grid(drawn)
+        table = drawn.on_grid()
         searched = Problem(MemoryEngine(table), problem.posterior, problem.max_leaves)
         state = Annealing(table, searched, sampled, restarts, generators[0], generators[1:])
         state.grown = None if self.starts else grown_tree(searched, self.seconds)
@@ -457,7 +456,7 @@ def some_rows(table: Table, limit: int, rng: np.random.Generator) -> Table | Non
         return None
     some = MemoryEngine(table).sample(len(table) // times, rng)
     weights = np.rint(some.weights) if is_whole(table.weights) else some.weights
-    return on_grid(Table(some.domain, some.codes, weights))
+    return Table(some.domain, some.codes, weights).on_grid()
 
 
 def grown_tree(searched: AnyProblem, seconds: float | None) -> Tree | None:

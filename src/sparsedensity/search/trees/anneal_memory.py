@@ -14,6 +14,7 @@ from sparsedensity.kernels import divisions
 from sparsedensity.kernels.anneal_lifts import SKETCH
 from sparsedensity.kernels.belief import is_even
 from sparsedensity.kernels.counted_parts import MOST_GROUPS, Parts
+from sparsedensity.kernels.row_bits import LINES, NOBODY, Bits
 from sparsedensity.posterior.trees import belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.bounds import most_leaves
@@ -34,6 +35,8 @@ ROOM_OF_PROFILES = 2
 """Where a proposal takes longer, fewer chains share the room, and each has more of all that."""
 MOST_PAIRS, FEWEST_ATOMS = 1 << 22, 16
 """At most so many pairs of values are counted at a time, 32 megabytes; but sixteen atoms have room in any case."""
+MOST_BYTES_OF_BITS, FEWEST_WORDS = 8_000_000, 64
+"""For the rows of a region as bits; what has no room is written again for every feature."""
 
 
 def limit_of(problem: AnyProblem) -> int:
@@ -62,15 +65,6 @@ def rows_within(problem: AnyProblem, pairs: float) -> int:
 def is_whole(weights: Floats) -> bool:
     """Whether all weights are whole numbers."""
     return np.array_equal(weights, np.rint(weights))
-
-
-def on_grid(table: Table) -> Table:
-    """A table with weights that are multiples of n 2^-50, so that sums and differences are exact in any order."""
-    weights: Floats = np.ascontiguousarray(table.weights, np.float64)
-    if not is_whole(weights):
-        unit = 2.0 ** (math.ceil(math.log2(weights.sum())) - 50)
-        weights = np.rint(weights / unit) * unit
-    return Table(table.domain, np.ascontiguousarray(table.codes), weights)
 
 
 def planted_tree(problem: AnyProblem, nodes: int, score: float) -> trees.Growing:
@@ -148,12 +142,15 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int, chains: int) -> r
     noted = values + columns if even else values + 2 * columns
     slots = max(min(int(room * MOST_BYTES / (8 * noted)), chains * 65_000), 64)
     held = max(min(int(room * MOST_BYTES / (values + 104)), chains * 200_000), chains * 6 * nodes + 2000)
+    units, unit = table.units
     lists = max(4 * len(table), min(room * MOST_LISTED, 1000 * chains * len(table)))
     memory = regions.Memory(
         codes=table.codes,
         columns=np.ascontiguousarray(table.codes.T),
         uncommon=table.uncommon,
         weights=table.weights,
+        units=units,
+        unit=unit,
         space=space_of(table.domain),
         belief=belief_of(problem.posterior, table.domain, float(table.weights.sum()), nodes, MOST_GROUPS),
         regions=np.zeros(held, regions.REGION),
@@ -206,6 +203,19 @@ def make_parts(values: int, widest: int) -> Parts:
     return Parts(
         pairs=np.zeros((atoms, values)),
         counts=np.zeros((MOST_GROUPS + 2, values)),
-        allowed=np.zeros(values),
+        allowed=np.zeros(values, np.uint8),
+        bits=make_bits(values),
         work=np.zeros(1, np.int64),
+    )
+
+
+def make_bits(values: int) -> Bits:
+    """Room to write rows as bits; only what is used is touched."""
+    words = max(MOST_BYTES_OF_BITS // (8 * values), FEWEST_WORDS)
+    return Bits(
+        words=np.zeros((words, values), np.uint64),
+        chosen=np.zeros(words, np.uint64),
+        ends=np.zeros(LINES + 1, np.int64),
+        counted=np.zeros(values, np.int64),
+        holder=np.full(1, NOBODY),
     )

@@ -22,12 +22,12 @@ from sparsedensity.domain import Domain
 from sparsedensity.engines import Engine, RememberingEngine, Searched
 from sparsedensity.kernels import belief as beliefs
 from sparsedensity.kernels import count, divisions
-from sparsedensity.kernels.counted_parts import Rows
+from sparsedensity.kernels.row_bits import Rows
 from sparsedensity.posterior.trees import TreePosterior, belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.base import Best, tie_of
 from sparsedensity.search.bounds import may_bind
-from sparsedensity.search.trees.anneal_memory import make_desk, on_grid, rows_within
+from sparsedensity.search.trees.anneal_memory import make_desk, rows_within
 from sparsedensity.search.trees.counted_regions import CountedRegions, regions_of, splits_of
 from sparsedensity.search.trees.pruning import SAME, best_sums, pruned, size_of_best
 from sparsedensity.search.trees.screening import telling_features
@@ -64,7 +64,7 @@ class Greedy:
         """One leaf."""
         most = rows_within(problem, MOST_PAIRS)
         table, sampled = Searched.of(problem.engine, min(MOST_ROWS, most), rng, most)
-        growth = Growth.on(problem, on_grid(table), sampled)
+        growth = Growth.on(problem, table.on_grid(), sampled)
         rows = np.arange(len(growth.table), dtype=np.uint32)
         everything = np.ones(int(problem.domain.starts[-1]), np.uint8)
         self._add_leaf(growth, OpenLeaf(rows, everything, problem.domain.log_volume))
@@ -294,7 +294,8 @@ class Growth:
         if beliefs.is_even(self.posterior.leaf):
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], leaf.allowed[None])
-        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), Rows(codes, weights, leaf.rows))
+        rows = Rows(codes, *self.table.units, self.table.uncommon, leaf.rows, len(self.splits))
+        return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), rows)
 
     def recount(self, problem: AnyProblem) -> RememberingEngine:
         """Take the weights and gains from all rows, in one pass, and remember what was counted."""

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sparsedensity.kernels import count, divisions
 from sparsedensity.kernels.belief import NOTHING
-from sparsedensity.kernels.counted_parts import MOST_GROUPS, Rows
+from sparsedensity.kernels.counted_parts import MOST_GROUPS
+from sparsedensity.kernels.row_bits import Rows
 from sparsedensity.posterior.trees import belief_of, prepared_terms, space_of
 from sparsedensity.problem import AnyProblem
 from sparsedensity.search.trees.anneal_memory import make_desk
@@ -59,7 +60,8 @@ class Looks:
         rows, counts = rows_in(sample, allowed), np.zeros(len(allowed))
         count.value_weights(sample.codes, sample.weights, rows, domain.starts, counts)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], allowed[None])
-        weight, held = float(counts[domain.span(0)].sum()), Rows(sample.codes, sample.weights, rows)
+        weight = float(counts[domain.span(0)].sum())
+        held = Rows(sample.codes, *sample.units, sample.uncommon, rows, len(self.done))
         return divisions.CountedRegion(allowed, counts, weight, float(term), held)
 
     def _features(self, region: divisions.CountedRegion) -> NDArray[np.int64]:
