@@ -1,8 +1,8 @@
 """Simulated annealing for leaf-sparse and branch-sparse trees.
 
-Several chains look for a tree, each from the greedy one. They count regions together, in a few groups, but each knows
-only the subtrees that it saw itself, or they would soon all look in one place. Then the better ones go on, round after
-round, each from the best tree that can be made of all splits which it and some of the others know (see
+Several chains look for a tree, most from trees of their own. They count regions together, in a few groups, but each
+knows only the subtrees that it saw itself, or they would soon all look in one place. Then the better ones go on, round
+after round, each from the best tree that can be made of all splits which it and some of the others know (see
 ``anneal_pool``). What is good about one tree thus comes to all. Chains that meet at one score go on as one; the search
 ends when all have met, or rounds bring next to nothing. Last, the best subtree is put at every node that has few
 regions below it.
@@ -121,9 +121,8 @@ class Anneal:
         state = Annealing(table, searched, sampled, restarts, generators[0], generators[1:])
         state.grown = None if self.starts else grown_tree(searched, self.seconds)
         state.some = some_rows(table, limit_of(problem), rng)
-        starts = self.starts or ((state.grown,) if state.grown and problem.posterior.only_leaves else (None,))
         rows = table if state.some is None else state.some
-        state.chains = self._chains(problem, state, rows, [starts[i % len(starts)] for i in range(restarts)])
+        state.chains = self._chains(problem, state, rows, self._first_trees(problem, state, restarts))
         state.bottom = searched.score_of_one_leaf()
         state.update()
         return state
@@ -181,6 +180,17 @@ class Anneal:
         if state.is_sample or not can_prove(problem):
             return tree
         return with_best_subtrees(state.searched, tree, lambda: self._has_time(state) and not asked_to_stop())
+
+    def _first_trees(self, problem: AnyProblem, state: Annealing, restarts: int) -> list[Tree | None]:
+        """What the restarts begin with: given trees in turn, the greedy one, or ``None`` to grow one of their own.
+
+        Chains from one tree end in trees with the same upper splits. Those with even leaves therefore grow their own,
+        all but one. For leaves with profiles, whose chains are few, that bought nothing.
+        """
+        if self.starts:
+            return [self.starts[i % len(self.starts)] for i in range(restarts)]
+        grown = state.grown if problem.posterior.only_leaves else None
+        return [grown, *[None if problem.posterior.even else grown] * (restarts - 1)]
 
     def _given(self, problem: AnyProblem, state: Annealing) -> list[Tree]:
         """The trees that chains start from, if they are allowed: nothing worse on all rows is handed over."""
