@@ -10,10 +10,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba import _dynfunc  # type: ignore[attr-defined]
+from numba import _dynfunc, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, _LowerResult
@@ -25,12 +26,15 @@ from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
+from numba.core.typing.context import Context
 from numba.core.untyped_passes import DeadBranchPrune, FixupArgs, GenericRewrites, ReconstructSSA, TranslateByteCode
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How numba begins the names of the places where functions look for their Python objects."""
 WRAPPER = "_ZN7cpython"
 """How it begins the names of what unpacks the arguments of a kernel that is called from Python."""
+LARGE = 400
+"""Functions of more instructions are not copied into their callers: that takes long, and a call costs them nothing."""
 LEVEL = 2
 """Of LLVM's optimisation: at level 3 kernels take a fifth longer to compile, and run no faster."""
 
@@ -41,6 +45,8 @@ class _Part(JITCodeLibrary):
     def add_ir_module(self, ir_module: Any) -> None:
         """Take in code; named tuples handed on by their place never change, so that loops need not read them anew."""
         for function in ir_module.functions:
+            if sum(len(block.instructions) for block in function.blocks) > LARGE:
+                function.attributes.add("noinline")
             for argument in function.args[2:] if function.blocks else ():  # behind the result and the exception
                 if isinstance(getattr(argument.type, "pointee", None), ir.LiteralStructType):
                     argument.add_attribute("noalias")
@@ -228,6 +234,32 @@ class _Flags(Flags):
         return self._values == other._values if isinstance(other, _Flags) else super().__eq__(other)
 
 
+class _Memory(Context):
+    """What numba knows of the types of calls, and which calls of numbers it has resolved: most recur hundreds of times.
+
+    Otherwise it would try, each time, all that might be meant by a plus, and write down why the rest is not.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.__dict__ = context.__dict__
+        self.resolved: dict[tuple[int, tuple[types.Type, ...]], tuple[Any, Any]] = {}
+
+    @classmethod
+    @cache
+    def of(cls, context: Context) -> _Memory:
+        """The same context, with a memory: one only, because numba tells by it what it has compiled."""
+        return cls(context)
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """The types that a call takes and returns."""
+        if kws or not all(isinstance(each, (types.Number, types.Boolean)) for each in args):
+            return super().resolve_function_type(func, args, kws)
+        key = id(func), tuple(args)
+        if key not in self.resolved:  # what is called is kept as well, so that nothing else gets its identity
+            self.resolved[key] = func, super().resolve_function_type(func, args, kws)
+        return self.resolved[key][1]
+
+
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """No garbage is looked for meanwhile, which took a tenth of the time: 1.4 of 13 s of a first annealed tree."""
@@ -243,6 +275,7 @@ def _uncollected() -> Iterator[None]:
 class _Compiler(CompilerBase):
     def _compile_core(self) -> Any:
         self.state.flags = _Flags(self.state.flags)
+        self.state.typingctx = _Memory.of(self.state.typingctx)
         with _uncollected():
             return super()._compile_core()
 
