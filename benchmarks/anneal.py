@@ -49,6 +49,7 @@ UNLIMITED = {"chess_krkp": -39161, "mushroom": -53672, "coco_thing": -1222576}
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "nothing": {},
     **{kind: {"shares": shares_without(kind)} for kind in anneal_chain.KINDS[1:]},
+    "trees of their own": {"FROM_GREEDY": anneal.RESTARTS},
     "what others know": {"KNOW_ALL": 0, "HEARD": 0.0},
     "gains of other regions": {"strange": 0.0},
     "memory of subtrees": {"trust": 1e-9},

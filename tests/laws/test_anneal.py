@@ -113,6 +113,17 @@ def test_the_better_four_fifths_go_on_in_their_order_but_two_at_least(scores, go
     assert [chain.score for chain in anneal.better(chains)] == going
 
 
+@pytest.mark.parametrize("posterior", [LeafSparse(8, 2), BranchSparse(2, 2)], ids=["leaf", "branch"])
+def test_restarts_with_even_leaves_begin_with_trees_of_their_own(posterior):
+    truth = random_tree(rows=2000, sizes=[3, 4, 2, 5, 3, 2, 6], leaves=30, seed=3)
+    problem = Problem(MemoryEngine(Table.of(truth.domain, truth.codes)), posterior, 30)
+    chains = Anneal().init(problem, np.random.default_rng(0)).chains
+    for each in chains:
+        each.begin()
+        assert each.score == pytest.approx(problem.score(each.tree(problem)))
+    assert len({round(each.score, 6) for each in chains}) > len(chains) / 2
+
+
 def test_the_record_says_how_far_apart_the_restarts_were():
     frame = datasets.titanic()
     assert LeafSparseTree(search="anneal", restarts=3).fit(frame).search_.spread >= 0

@@ -64,6 +64,8 @@ GREEDY_SHARE, RESTARTS_SHARE, SAMPLE_SHARE = 0.3, 0.6, 0.8
 """The share of a time limit for the greedy tree, for the restarts alone, and for all before passes over all rows."""
 RESTARTS, RESTARTS_OF_PROFILES = 24, 12
 """Where a proposal takes longer, fewer chains go further."""
+FROM_GREEDY = 1
+"""So many chains begin with the greedy tree, if leaves are even; the others grow one of their own."""
 GROUPS = 4
 """So many groups of chains count the regions they meet together; groups run side by side."""
 ROUND_SHARE, ROUND_CHAINS, MOST_ROUNDS, ROUNDS_OF_SOME = 0.5, 1 / 3, 8, 2
@@ -184,13 +186,13 @@ class Anneal:
     def _first_trees(self, problem: AnyProblem, state: Annealing, restarts: int) -> list[Tree | None]:
         """What the restarts begin with: given trees in turn, the greedy one, or ``None`` to grow one of their own.
 
-        Chains from one tree end in trees with the same upper splits. Those with even leaves therefore grow their own,
-        all but one. For leaves with profiles, whose chains are few, that bought nothing.
+        Chains from one tree end in trees with the same upper splits, so most grow their own if leaves are even. With
+        profiles, where chains are few, that bought nothing.
         """
         if self.starts:
             return [self.starts[i % len(self.starts)] for i in range(restarts)]
-        grown = state.grown if problem.posterior.only_leaves else None
-        return [grown, *[None if problem.posterior.even else grown] * (restarts - 1)]
+        greedy = min(FROM_GREEDY, restarts) if problem.posterior.even else restarts
+        return [state.grown if problem.posterior.only_leaves else None] * greedy + [None] * (restarts - greedy)
 
     def _given(self, problem: AnyProblem, state: Annealing) -> list[Tree]:
         """The trees that chains start from, if they are allowed: nothing worse on all rows is handed over."""
