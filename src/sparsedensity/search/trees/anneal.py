@@ -262,7 +262,7 @@ class Anneal:
         rounds = max(1, round(self.effort * MOST_ROUNDS))
         if state.rounds == 0:
             scores = [state.score_of(chain) for chain in state.chains]
-            state.spread = max(scores) - min(scores)
+            state.spread = round(max(scores) - min(scores), MET)
         go_on = state.rounds < rounds and state.gains()
         look_at_all = state.some is not None and (not go_on or state.rounds >= min(ROUNDS_OF_SOME, rounds // 2))
         if (go_on or look_at_all) and not state.must_count(self.seconds):
