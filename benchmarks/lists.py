@@ -1,9 +1,11 @@
 """Rule lists: proposals per second, mining, the paper's tables, and whether chains and seeds agree.
 
 The authors' program makes under 2,000 proposals per second on Titanic. Every fit of a paper's table has a process of
-its own and a limit of time, which is looked at between blocks of proposals.
+its own and a limit of time, which is looked at between blocks of proposals. ``BENCH_PARTS=agreement`` runs
+that part only.
 """
 
+import os
 import resource
 import time
 import warnings
@@ -54,22 +56,35 @@ PROPOSALS = 20_000
 
 def main() -> None:
     warnings.simplefilter("ignore", SearchWarning)
+    parts = {"speed": speed, "mining": mining, "fits": fits, "agreement": agreement, "left_out": left_out}
+    for name in os.environ.get("BENCH_PARTS", ",".join(parts)).split(","):
+        parts[name]()
+
+
+def speed() -> None:
+    """How fast proposals are."""
     SparseRuleList(iterations=1000).fit(datasets.load("titanic"))
     print("proposals of one chain at temperature 1 in a second of processor time, from the greedy list, best of five")
     print(f"  titanic, no limit: {proposals(datasets.load('titanic'), None):,.0f}")
     if (mushroom := paper_table("mushroom")) is not None:
         for limit in (7, MAX_RULES, None):
             print(f"  mushroom, max_rules={limit}: {proposals(mushroom, limit):,.0f}")
+
+
+def mining() -> None:
+    """How fast antecedents are mined."""
     print("mining 100,000 rows")
     for name, (features, values, conditions) in MINED.items():
         for support in (0.0, 0.001):
             print(f"  {name}, support {support}: {mine(features, values, conditions, support)}", flush=True)
+
+
+def fits() -> None:
+    """What a fit of each table takes."""
     print(f"fits with max_rules={MAX_RULES}, two conditions at most, time_limit={TIME_LIMIT:.0f}")
     for name in TABLES:
         if paper_table(name) is not None:
             print(alone(fit, name), flush=True)
-    agreement()
-    parts()
 
 
 def agreement() -> None:
@@ -90,7 +105,7 @@ def agree(name: str) -> str:
     return f"  {name:26} R-hat {r_hats:13} ({modes} modes)  {spread_of(long)}"
 
 
-def parts() -> None:
+def left_out() -> None:
     """What each part of the search buys, by leaving it out."""
     print(f"the same {SEEDS} seeds with max_rules={MAX_RULES} if a part of the search is left out")
     for name in PARTS_TABLES:
