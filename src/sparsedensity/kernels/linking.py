@@ -234,11 +234,13 @@ class _Flags(Flags):
         return self._values == other._values if isinstance(other, _Flags) else super().__eq__(other)
 
 
-class _Memory(Context):
+class _Remembering(Context):
     """What numba knows of the types of calls, and which calls of numbers it has resolved: most recur hundreds of times.
 
     Otherwise it would try, each time, all that might be meant by a plus, and write down why the rest is not.
     """
+
+    __slots__ = ("resolved",)  # its own; all else is the context's
 
     def __init__(self, context: Context) -> None:
         self.__dict__ = context.__dict__
@@ -246,7 +248,7 @@ class _Memory(Context):
 
     @classmethod
     @cache
-    def of(cls, context: Context) -> _Memory:
+    def of(cls, context: Context) -> _Remembering:
         """The same context, with a memory: one only, because numba tells by it what it has compiled."""
         return cls(context)
 
@@ -275,7 +277,7 @@ def _uncollected() -> Iterator[None]:
 class _Compiler(CompilerBase):
     def _compile_core(self) -> Any:
         self.state.flags = _Flags(self.state.flags)
-        self.state.typingctx = _Memory.of(self.state.typingctx)
+        self.state.typingctx = _Remembering.of(self.state.typingctx)
         with _uncollected():
             return super()._compile_core()
 

@@ -263,6 +263,12 @@ def tie_of(log_posterior: float) -> float:
     return 1e-9 * max(1.0, abs(log_posterior))
 
 
+def spread_of(log_posteriors: Sequence[float]) -> float:
+    """How far apart log posteriors are: by nothing if they are equal but for the order of their sums."""
+    best, worst = max(log_posteriors), min(log_posteriors)
+    return 0.0 if best - worst <= tie_of(best) else best - worst
+
+
 def size_of(structure: Structure) -> int:
     """What a structure's size is counted in: rules for a list, else leaves."""
     return structure.n_rules if isinstance(structure, RuleList) else structure.n_leaves

@@ -20,7 +20,7 @@ import numpy as np
 from sparsedensity.kernels import is_compiled, list_moves
 from sparsedensity.posterior.rule_list import ListPosterior
 from sparsedensity.problem import Problem
-from sparsedensity.search.base import Best, Mode, each
+from sparsedensity.search.base import Best, Mode, each, spread_of
 from sparsedensity.search.lists.antecedents import Antecedents
 from sparsedensity.search.lists.breeding import Breeding
 from sparsedensity.search.lists.chain import ListChain, Work
@@ -119,7 +119,7 @@ class AnnealLists:
             limit_binds=one_more_rule_pays(problem, self.antecedents, rules),
             r_hat=state.r_hat,
             restarts=self.chains,
-            spread=max(tops) - min(tops) if len(tops) > 1 else None,
+            spread=spread_of(tops) if len(tops) > 1 else None,
             modes=() if self._agree(state) else self._modes(problem, state, rules),
             sampled=self.antecedents.sampled,
         )

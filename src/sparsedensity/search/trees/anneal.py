@@ -24,7 +24,7 @@ import numpy as np
 from sparsedensity.engines import MemoryEngine, Searched
 from sparsedensity.kernels import anneal_work, is_compiled
 from sparsedensity.problem import AnyProblem, Problem
-from sparsedensity.search.base import Best, Budget, each, run
+from sparsedensity.search.base import Best, Budget, each, run, spread_of
 from sparsedensity.search.bounds import may_bind
 from sparsedensity.search.interrupts import asked_to_stop
 from sparsedensity.search.trees.anneal_chain import (
@@ -104,7 +104,7 @@ class Anneal:
     """Proposals per restart; ``None`` derives a budget from the size of the problem."""
     cooling: Cooling = "geometric"
     starts: tuple[Tree, ...] = ()
-    """Trees to start from instead of the greedy one."""
+    """Trees to start from, instead of the greedy one and those that chains grow."""
     effort: float = 1.0
     """A factor to the proposals and rounds: a search at a quarter of the effort takes about a quarter of the time."""
     jobs: int = 1
@@ -261,8 +261,7 @@ class Anneal:
         """After the restarts rounds in which they learn; after them (for a sample) all rows; then the end."""
         rounds = max(1, round(self.effort * MOST_ROUNDS))
         if state.rounds == 0:
-            scores = [state.score_of(chain) for chain in state.chains]
-            state.spread = round(max(scores) - min(scores), MET)
+            state.spread = spread_of([state.score_of(chain) for chain in state.chains])
         go_on = state.rounds < rounds and state.gains()
         look_at_all = state.some is not None and (not go_on or state.rounds >= min(ROUNDS_OF_SOME, rounds // 2))
         if (go_on or look_at_all) and not state.must_count(self.seconds):
