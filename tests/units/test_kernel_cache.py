@@ -175,3 +175,28 @@ def test_all_compiled_code_of_ours_is_in_the_folder_that_the_cache_goes_by() -> 
     outside = [path for path in OURS.parent.rglob("*.py") if OURS not in path.parents]
     assert len(outside) > 50
     assert [path for path in outside if compiling.search(path.read_text(encoding="utf-8"))] == []
+
+
+COMPILED_TWICE = """
+import numpy as np
+from numba import njit
+from sparsedensity import LeafSparseTree, datasets
+from sparsedensity.kernels import divisions
+
+@njit
+def sort(cells, m):
+    divisions.sort_by_density(cells, m)
+
+LeafSparseTree(max_leaves=4, search="greedy").fit(datasets.titanic())
+cells = np.zeros(40, divisions.CELL)
+cells["order"], cells["density"] = np.random.default_rng(0).permutation(40), np.arange(40)
+sort(cells, 40)
+print(cells["order"].tolist() == list(range(39, -1, -1)))
+"""
+
+
+def test_a_strangers_code_calls_a_loop_of_ours_that_a_kernel_was_compiled_with(tmp_path: Path) -> None:
+    """Inside a kernel a loop may get its arguments in other ways: nobody else must find it there by its name."""
+    command, environment = [sys.executable, "-c", COMPILED_TWICE], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "True\n", done.stderr

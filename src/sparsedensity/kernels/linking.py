@@ -74,7 +74,9 @@ class _Whole(JITCodeLibrary):
     def finalize(self) -> None:
         module = self._final_module
         module.data_layout = self._codegen._data_layout
-        for library in _link(module, self._linking_libraries, "internal"):
+        # Internal functions would still be found by their names, for a stranger's module that has them too, although
+        # LLVM may have changed how they take their arguments.
+        for library in _link(module, self._linking_libraries, "private"):
             self._reload_init.update(library._reload_init)
         for function in module.functions:
             if function.name.startswith(WRAPPER) and not function.is_declaration:
