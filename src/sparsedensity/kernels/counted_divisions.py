@@ -167,8 +167,8 @@ def separate(task, m, new, noise, rng):
                     best, most, found, pieces = change, shaken, (old, which, joined), (one, other)
                 if left == 1 and feature.ordered == 0:
                     break  # of two atoms either is separated from the other
-    if found[1] < 0:
         put_back(cells, m)
+    if found[1] < 0:
         return NOTHING
     move(task, m, found, new)
     settle(task, m, (found[0], new), pieces)
