@@ -98,6 +98,11 @@ class Table:
         return Uncommon(first.cumsum(), np.concatenate([np.zeros(0, np.uint32), *places]), starts + common)
 
     @cached_property
+    def columns(self) -> Codes:
+        """The codes, one feature after the other."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @cached_property
     def units(self) -> tuple[NDArray[np.int64], float]:
         """The weights as whole multiples of the largest unit that they all are multiples of, and that unit.
 

@@ -13,6 +13,7 @@ from sparsedensity.engines import MemoryEngine
 from sparsedensity.kernels import divisions
 from sparsedensity.kernels.belief import NOTHING
 from sparsedensity.kernels.counted_divisions import FEW_ATOMS
+from sparsedensity.kernels.counted_parts import MOST_GROUPS
 from sparsedensity.kernels.row_bits import NOBODY, Rows
 from sparsedensity.posterior import LeafSparse, profile_leaf
 from sparsedensity.posterior.trees import belief_of, counted_terms, space_of
@@ -31,14 +32,21 @@ def profile_problem(table, max_leaves=None, s=2.0, r=0.5):
     return Problem(engine, LeafSparse(8.0, 2.0).with_leaf(leaf), max_leaves)
 
 
-def best_split(problem, feature, atoms=None, words=None):
-    """The best division of the whole domain along one feature: its gain and the codes of its first part."""
+def whole_region(problem, name):
+    """The whole domain as divisions read it.
+
+    The rows of a region with a name are read when it is asked for once, and written as bits if more often.
+    """
     domain, table = problem.domain, problem.engine.table
-    values = int(domain.starts[-1])
-    allowed, counts = np.ones(values, np.uint8), problem.engine.value_weights()
+    allowed, counts = np.ones(int(domain.starts[-1]), np.uint8), problem.engine.value_weights()
     term = float(counted_terms(problem.posterior.leaf, domain, counts[None], allowed[None])[0])
-    rows = Rows(table.codes, *table.units, table.uncommon, np.arange(len(table)), NOBODY)
-    region = divisions.CountedRegion(allowed, counts, float(table.weights.sum()), term, rows)
+    rows = Rows(table.columns, *table.units, table.uncommon, np.arange(len(table)), name)
+    return divisions.CountedRegion(allowed, counts, float(table.weights.sum()), term, rows)
+
+
+def best_split(problem, feature, atoms=None, words=None, name=NOBODY, times=1):
+    """The best division of the whole domain in two along one feature: its gain and the codes of its first part."""
+    domain, values = problem.domain, int(problem.domain.starts[-1])
     desk = make_desk(values, max(domain.sizes), even=False)
     if atoms is not None:
         desk = desk._replace(parts=desk.parts._replace(pairs=np.zeros((atoms, values))))
@@ -46,18 +54,35 @@ def best_split(problem, feature, atoms=None, words=None):
         bits = desk.parts.bits._replace(words=np.zeros((words, values), np.uint64))
         desk = desk._replace(parts=desk.parts._replace(bits=bits))
     first, belief = np.zeros(values, bool), belief_of(problem.posterior, domain, problem.engine.n, 1, 2)
-    look = divisions.Look(np.array([feature]), NOTHING, 0.0)
-    rng = np.random.default_rng(0)
+    look = divisions.Look(np.full(times, feature), NOTHING, 0.0)
+    region, rng = whole_region(problem, name), np.random.default_rng(0)
     gain, found = divisions.best_split(belief, space_of(domain), desk, region, look, first, rng)
     return gain if found >= 0 else None, set(np.flatnonzero(first[domain.span(feature)]).tolist())
 
 
-def gain_of(problem, feature, part):
-    """What dividing the whole domain gains, beside the prior of two leaves, from the scores of whole trees."""
+def best_divisions(problem, feature):
+    """The best division of the whole domain along one feature into any number of groups, noted at that number."""
+    domain, values = problem.domain, int(problem.domain.starts[-1])
+    desk = make_desk(values, max(domain.sizes), even=False)
+    belief = belief_of(problem.posterior, domain, problem.engine.n, 1, 2)._replace(most_branches=MOST_GROUPS)
+    gain, of_feature = np.full(MOST_GROUPS + 1, NOTHING), np.full(MOST_GROUPS + 1, -1)
+    found = divisions.BestDivisions(gain, of_feature, np.full((MOST_GROUPS + 1, values), -1, np.int16))
+    region, rng = whole_region(problem, NOBODY), np.random.default_rng(0)
+    divisions.best_divisions(belief, space_of(domain), desk, region, np.array([feature]), rng, found)
+    return found
+
+
+def gain_of(problem, feature, *groups):
+    """What dividing the whole domain gains, beside the prior of the leaves, from the scores of whole trees."""
     one = Tree.leaf(problem.domain)
-    two = one.split(0, feature, [part, set(range(problem.domain.sizes[feature])) - part])
-    by_leaves = problem.posterior.by_leaves(np.array([1, 2]), problem.engine.n)
-    return problem.score(two) - problem.score(one) - float(by_leaves[1] - by_leaves[0])
+    divided = one.split(0, feature, list(groups))
+    by_leaves = problem.posterior.by_leaves(np.array([1, len(groups)]), problem.engine.n)
+    return problem.score(divided) - problem.score(one) - float(by_leaves[1] - by_leaves[0])
+
+
+def gain_in_two(problem, feature, part):
+    """The same for a part and the rest."""
+    return gain_of(problem, feature, part, set(range(problem.domain.sizes[feature])) - part)
 
 
 def ways_in_two(feature):
@@ -79,11 +104,31 @@ def test_a_division_gains_what_it_says_and_no_division_of_a_few_values_gains_mor
     feature = data.draw(st.integers(0, len(domain) - 1))
     assume(domain.sizes[feature] > 1)
     gain, part = best_split(problem, feature)
-    assert gain == pytest.approx(gain_of(problem, feature, part), rel=1e-8, abs=1e-7)
+    assert gain == pytest.approx(gain_in_two(problem, feature, part), rel=1e-8, abs=1e-7)
     counts = problem.engine.value_weights()[domain.span(feature)]
     if np.all(counts > 0) and (domain[feature].ordered or domain.sizes[feature] <= FEW_ATOMS):
-        best = max(gain_of(problem, feature, other) for other in ways_in_two(domain[feature]))
+        best = max(gain_in_two(problem, feature, other) for other in ways_in_two(domain[feature]))
         assert gain >= best - 1e-7 * max(1.0, abs(best))
+
+
+@given(
+    rows=st.sampled_from([9, 60, 300]),
+    sizes=st.sampled_from([(5, 2, 2), (7, 3, 3), (12, 7, 3)]),
+    ordered=st.booleans(),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=60)
+def test_a_division_into_any_number_of_groups_gains_what_it_says(rows, sizes, ordered, seed):
+    rng = np.random.default_rng(seed)
+    make = Feature.ordinal if ordered else Feature.nominal
+    domain = Domain(tuple(make(f"x{i}", [str(k) for k in range(size)]) for i, size in enumerate(sizes)))
+    kind = rng.integers(0, 5, rows)
+    codes = np.stack([np.where(rng.random(rows) < 0.8, kind % k, rng.integers(0, k, rows)) for k in sizes], axis=1)
+    problem = profile_problem(Table.of(domain, codes.astype(domain.code_type)).on_grid())
+    found = best_divisions(problem, 0)
+    (b,) = np.flatnonzero(found.feature == 0).tolist()
+    groups = [set(np.flatnonzero(found.labels[b, domain.span(0)] == name).tolist()) for name in range(b)]
+    assert found.gain[b] == pytest.approx(gain_of(problem, 0, *groups), rel=1e-8, abs=1e-7)
 
 
 @given(
@@ -102,8 +147,10 @@ def test_rows_are_counted_the_same_however_little_room_their_bits_have(weights, 
     table = Table(domain, codes.astype(domain.code_type), rng.choice(weights, rows)).on_grid()
     problem = profile_problem(table)
     gain, part = best_split(problem, 0, words=words)
-    assert gain == pytest.approx(gain_of(problem, 0, part), rel=1e-8, abs=1e-7)
+    assert gain == pytest.approx(gain_in_two(problem, 0, part), rel=1e-8, abs=1e-7)
     assert (gain, part) == best_split(problem, 0)
+    for times in (1, 2, 3):
+        assert (gain, part) == best_split(problem, 0, words=words, name=5, times=times)
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -118,7 +165,7 @@ def test_many_values_are_bundled_where_there_is_no_room_for_all_their_pairs(orde
     problem = profile_problem(table)
     gain, part = best_split(problem, 0, atoms=16)
     whole, _ = best_split(problem, 0)
-    assert gain == pytest.approx(gain_of(problem, 0, part), rel=1e-8)
+    assert gain == pytest.approx(gain_in_two(problem, 0, part), rel=1e-8)
     assert 0.8 * whole < gain <= whole + 1e-6
 
 

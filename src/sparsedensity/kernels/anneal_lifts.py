@@ -103,7 +103,7 @@ def drawn_first(s, t, node, m, going, rng):
     Every split that is tried is drawn with a chance that grows with what it is worth.
     """
     (price, hot), cells, best, which = going, s.desk.cells, NOTHING, NONE
-    for i in range(3 * s.codes.shape[1] if m > 0 else 0):
+    for i in range(3 * s.space.features.size if m > 0 else 0):
         f, b = label_first(s.belief, s, t, node, m, i, rng)
         if b < TWO:
             continue
@@ -130,7 +130,7 @@ def label_first(belief, s, t, node, m, i, rng):
 def _label_first(belief, s, t, node, m, i, rng):
     def uniform(belief, s, t, node, m, i, rng):
         region, b, f = t.nodes[node].region, TWO, np.int64(i // 2)
-        if f >= s.codes.shape[1]:
+        if f >= s.space.features.size:
             drawn = s.sketch[int(rng.random() * m)]
             f = drawn.feature
             if f < 0 or allowed_values(s, region, f) == TWO:
@@ -146,7 +146,7 @@ def _label_first(belief, s, t, node, m, i, rng):
 
     def counted(belief, s, t, node, m, i, rng):
         region, f, label = t.nodes[node].region, np.int64(i), ZERO
-        if f >= s.codes.shape[1] or f == t.nodes[node].feature or allowed_values(s, region, f) != TWO:
+        if f >= s.space.features.size or f == t.nodes[node].feature or allowed_values(s, region, f) != TWO:
             return f, label
         for value in range(s.space.features[f].start, s.space.features[f].stop):
             if s.allowed[region, value] > 0:
@@ -209,7 +209,7 @@ def _piece_inside(belief, s, own, f, label, share):
         return evidence(belief, own.weight) - own.weight * (own.log_volume + own.log_share)
 
     def counted(belief, s, own, f, label, share):
-        region, values, many = s.regions[own.region], s.allowed.shape[1], s.codes.shape[1]
+        region, values, many = s.regions[own.region], s.allowed.shape[1], s.space.features.size
         if share == 1.0 or region.weight == 0.0:
             return evidence(belief, own.weight) + region.term
         first = s.counts[region.slot, values + many + f]

@@ -107,7 +107,7 @@ def best_leaf(s, t, price, rng):
 def drawn_feature(s, slot, shake, rng):
     """The feature that gains most after shaking the gains; -1 if nothing can be split."""
     best, which, values = NOTHING, NONE, s.allowed.shape[1]
-    for f in range(s.codes.shape[1]):
+    for f in range(s.space.features.size):
         gain = s.counts[slot, values + f]
         if shake > 0.0 and gain != NOTHING:
             gain = gain * rng.random() ** shake if gain > 0.0 else gain - 5.0 * rng.random()
@@ -177,7 +177,7 @@ def chosen_division(s, region, forced, going, settings, rng):
     if f < 0 or allowed_values(s, region, f) < TWO:
         return NONE
     if forced and rng.random() < settings.blind:
-        f = np.int64(rng.random() * s.codes.shape[1])
+        f = np.int64(rng.random() * s.space.features.size)
         if s.counts[slot, values + f] == NOTHING:
             return NONE
         divide_blindly(s, region, f, rng)

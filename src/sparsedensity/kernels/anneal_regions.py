@@ -20,7 +20,7 @@ from sparsedensity.kernels.divisions import (
     name_groups,
     split_gain,
 )
-from sparsedensity.kernels.row_bits import Rows, Uncommon
+from sparsedensity.kernels.row_bits import Rows, Uncommon, add_commonest
 from sparsedensity.kernels.slots import slot_of
 
 REGION = record("key slot origin begin length best", floats="weight term best_gain")
@@ -41,9 +41,8 @@ WORK_PER_ROW = 4
 class Memory(NamedTuple):
     """The rows, what is believed, and what is known of regions: by all chains that share them, and by one."""
 
-    codes: np.ndarray
     columns: np.ndarray
-    """The same codes, one feature after the other."""
+    """The codes, one feature after the other."""
     uncommon: Uncommon
     weights: np.ndarray
     units: np.ndarray
@@ -104,7 +103,7 @@ def _listed_rows(s, parts, region):
     def listed(s, parts, region):
         own = s.regions[region]
         which = s.rows[own.begin : own.begin + own.length]
-        return Rows(s.codes, s.units, s.unit, whole(s.uncommon), which, region)
+        return Rows(s.columns, s.units, s.unit, whole(s.uncommon), which, region)
 
     return even if isinstance(parts, types.NoneType) else listed
 
@@ -209,7 +208,7 @@ def most_gain(belief, s, region):
 def _most_gain(belief, s, region):
     def uniform(belief, s, region):
         widest = 1.0
-        for f in range(s.codes.shape[1]):
+        for f in range(s.space.features.size):
             whole, least = 0.0, 1.0e300
             for value in range(s.space.features[f].start, s.space.features[f].stop):
                 if s.allowed[region, value] > 0:
@@ -259,7 +258,7 @@ def forget(s):
 def differing_features(s, region, above):
     """List on the desk the features in which a region allows less than one above it: how many."""
     many = 0
-    for f in range(s.codes.shape[1]):
+    for f in range(s.space.features.size):
         for value in range(s.space.features[f].start, s.space.features[f].stop):
             if s.allowed[above, value] > 0 and s.allowed[region, value] == 0:
                 s.desk.cells[many].order = f
@@ -394,21 +393,11 @@ def count_lighter(s, region, above):
         read += WORK_PER_ROW + np.int64(first[row + 1] - first[row])
         for j in range(first[row], first[row + 1]):
             counts[places[j]] += s.weights[row]
-    add_commonest(s, counts, weight)
+    add_commonest(s.uncommon.commonest, s.space.features, counts, weight)
     if not inside:
         for value in range(s.allowed.shape[1]):
             counts[value] = s.counts[upper.slot, value] - counts[value]
     s.used[0].work += read + s.allowed.shape[1]
-
-
-@bare
-def add_commonest(s, counts, weight):
-    """Let the commonest value of every feature have what the others leave of a weight."""
-    for f in range(s.codes.shape[1]):
-        others = 0.0
-        for value in range(s.space.features[f].start, s.space.features[f].stop):
-            others += counts[value]
-        counts[s.uncommon.commonest[f]] = weight - others
 
 
 @bare
@@ -427,7 +416,7 @@ def study(s, region, rng):
     if slot >= 0 and s.regions[region].best >= 0:
         return slot
     slot = counted_slot(s, region)
-    for f in range(s.codes.shape[1]):
+    for f in range(s.space.features.size):
         s.counts[slot, values + f] = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
         keep_piece(s, s.desk.parts, slot, f)
         if s.counts[slot, values + f] > s.counts[slot, values + best]:
@@ -442,7 +431,7 @@ def keep_piece(s, parts, slot, f):
     """Keep what the first part of a division adds; without parts (the leaf model is even) that is found anew."""
     if parts is None:
         return
-    s.counts[slot, s.allowed.shape[1] + s.codes.shape[1] + f] = s.desk.cells[0].piece
+    s.counts[slot, s.allowed.shape[1] + s.space.features.size + f] = s.desk.cells[0].piece
 
 
 @bare
@@ -482,7 +471,7 @@ def consider(s, region, f, price):
 @bare
 def divide(s, region, walks, rng):
     """Draw a division of a counted region: blind, or runs of a drawn number; its feature, -1 if there is none."""
-    f = np.int64(rng.random() * s.codes.shape[1])
+    f = np.int64(rng.random() * s.space.features.size)
     if s.counts[s.regions[region].slot, s.allowed.shape[1] + f] == NOTHING:
         return np.int64(-1)
     if rng.random() < walks.blind:

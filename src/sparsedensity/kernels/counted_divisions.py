@@ -11,9 +11,11 @@ from sparsedensity.kernels import ONE, TWO, ZERO, bare
 from sparsedensity.kernels.belief import NOTHING, evidence, head, ready
 from sparsedensity.kernels.counted_parts import MOVED, REST, count_atoms, lay_out, name_atoms, piece_of
 from sparsedensity.kernels.filling import fill
+from sparsedensity.kernels.logarithms import natural_log
 
 MOST_SWEEPS, MOST_EXCHANGED = 10, 4000
 """How often all atoms are tried in other groups: at most so many times, and so many atoms altogether."""
+MOST_ROUNDS = 8
 FEW_ATOMS = 6
 """So many are divided in two in every way: that takes no longer than to exchange them."""
 
@@ -23,6 +25,8 @@ def grown_division(task, wish, rng):
     """The best division found by separating and exchanging: its gain; the labels are written."""
     (least, most, noise), cells, region, best = wish, task.desk.cells, task.region, NOTHING
     m = name_atoms(task)
+    if most >= 2 and m == 2:
+        return parted(task)
     if min(most, m) >= 2:
         lay_out(task, m)
         total = cells[0].piece - region.term
@@ -39,6 +43,15 @@ def grown_division(task, wish, rng):
         for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
             cells[value].label = cells[cells[value].atom].group if region.allowed[value] > 0 else 0
     return best
+
+
+@bare
+def parted(task):
+    """Divide two atoms, which can be done in one way: the gain; the labels are written."""
+    cells = task.desk.cells
+    for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
+        cells[value].label = cells[value].atom if task.region.allowed[value] > 0 else 0
+    return max(divided_gain(task, TWO), NOTHING)
 
 
 @bare
@@ -61,8 +74,10 @@ def divided_gain(task, b):
             count_atoms(task, (np.int64(name), np.int64(name + 1)), -ONE, counts[MOVED : MOVED + 1])
             for value in range(counts.shape[1]):
                 counts[REST, value] -= counts[MOVED, value]
-            gain += piece_of(task, name, MOVED)
-    return gain + piece_of(task, heaviest, REST)
+            cells[name].piece = piece_of(task, name, MOVED)
+            gain += cells[name].piece
+    cells[heaviest].piece = piece_of(task, heaviest, REST)
+    return gain + cells[heaviest].piece
 
 
 @bare
@@ -78,18 +93,69 @@ def separated_in_two(task, m, noise, rng):
     first = separate(task, m, ONE, noise, rng)
     if ordered or m <= FEW_ATOMS or first <= 0.5 * NOTHING:
         return first
-    first += exchange(task, m, TWO)
+    first = gathered(task, m, first)
     which = best_alone(cells, m, -ONE)
     which = best_alone(cells, m, cells[which].group)
     for atom in range(m):
         cells[atom].kept, cells[atom].group = cells[atom].group, 1 if atom == which else 0
-    second = grouped(task, m)
-    second += exchange(task, m, TWO)
+    second = gathered(task, m, grouped(task, m))
     if second >= first:
         return second
     for atom in range(m):
         cells[atom].group = cells[atom].kept
     return grouped(task, m)
+
+
+@bare
+def gathered(task, m, change):
+    """Let every atom go where the other values are most like its own, over and over: the change of the pieces.
+
+    That takes a logarithm for every value, not a term for every atom. What is no better is undone.
+    """
+    cells, parts, feature = task.desk.cells, task.desk.parts, task.space.features[task.f]
+    for atom in range(m):
+        cells[atom].before = cells[atom].group
+    moved, rounds = 1, 0
+    while moved > 0 and rounds < MOST_ROUNDS:
+        compare(parts.counts, feature)
+        moved = regroup(task, m)
+        if moved > 0:
+            count_groups(task, m)
+        rounds += 1
+    if rounds == 1:
+        return change
+    after = taken(task)
+    if after > change:
+        return after
+    put_back(cells, m)
+    return grouped(task, m)
+
+
+@bare
+def compare(counts, feature):
+    """Write how much likelier every value is in the second of two groups, as a logarithm; of the others' values only."""
+    for value in range(counts.shape[1]):
+        counts[REST, value] = natural_log((counts[1, value] + 0.5) / (counts[0, value] + 0.5))
+    for value in range(feature.start, feature.stop):
+        counts[REST, value] = 0.0
+
+
+@bare
+def regroup(task, m):
+    """Let every atom go where its values are likelier, while that leaves another one there: how many moved."""
+    cells, counts, pairs, weight, moved = task.desk.cells, task.desk.parts.counts, task.desk.parts.pairs, 0.0, 0
+    for value in range(task.space.features[task.f].start, task.space.features[task.f].stop):
+        weight += counts[1, value]
+    usual = (task.space.features.size - 1) * natural_log((weight + 0.5) / (task.region.weight - weight + 0.5))
+    for atom in range(m):
+        likelier = -usual * cells[atom].weight
+        for value in range(counts.shape[1]):
+            likelier += pairs[atom, value] * counts[REST, value]
+        target = 1 if likelier > 0.0 else 0
+        if cells[atom].weight > 0.0 and cells[atom].group != target and is_shared(cells, m, atom):
+            cells[atom].group = target
+            moved += 1
+    return moved
 
 
 @bare
@@ -130,13 +196,24 @@ def divided_in_every_way(task, m, noise, rng):
 @bare
 def grouped(task, m):
     """Count the atoms as they are divided in two: the change of the pieces."""
-    counts, region = task.desk.parts.counts, task.region
-    for value in range(counts.shape[1]):
-        counts[0, value] = region.counts[value]
+    count_groups(task, m)
+    return taken(task)
+
+
+@bare
+def count_groups(task, m):
+    """Count the atoms as they are divided in two."""
+    for value in range(task.region.counts.size):
+        task.desk.parts.counts[0, value] = task.region.counts[value]
     settle(task, m, (ZERO, ONE), (0.0, 0.0))
+
+
+@bare
+def taken(task):
+    """Take the pieces of two counted groups: the change."""
     pieces = piece_of(task, ZERO, ZERO), piece_of(task, ONE, ONE)
     task.desk.cells[0].piece, task.desk.cells[1].piece = pieces
-    return pieces[0] + pieces[1] - evidence(task.belief, region.weight) - region.term
+    return pieces[0] + pieces[1] - evidence(task.belief, task.region.weight) - task.region.term
 
 
 @bare

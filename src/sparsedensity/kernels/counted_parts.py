@@ -1,8 +1,9 @@
 """The parts of a region that is divided along one feature: atoms of values, their rows counted, and what groups add.
 
 An atom is a value, or values that stay together: those without weight and, if there are more values than the room for
-pairs allows, those of little weight (of an ordered feature only neighbours). For every feature the rows of each atom
-are counted at all values, by bits that are written once for a region.
+pairs allows, those of little weight (of an ordered feature only neighbours). The rows of each atom are counted at all
+values. For a single feature they are read; who asks for another one, too, will ask for more, and all rows of the region
+are written as bits, once.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +13,16 @@ import numpy as np
 from sparsedensity.kernels import ONE, ZERO, bare
 from sparsedensity.kernels.belief import NOTHING, Belief, Space, evidence, part_term, ready
 from sparsedensity.kernels.filling import fill
-from sparsedensity.kernels.row_bits import LINES, NOBODY, Bits, add_chosen, choose, write_commonest, write_rows
+from sparsedensity.kernels.row_bits import (
+    LINES,
+    NOBODY,
+    Bits,
+    add_chosen,
+    add_commonest,
+    choose,
+    write_commonest,
+    write_rows,
+)
 
 MOST_GROUPS = 12
 """The most groups that a division is looked for with."""
@@ -21,7 +31,7 @@ MOVED, REST = np.int64(MOST_GROUPS), np.int64(MOST_GROUPS + 1)
 BY_BITS = 100
 """A feature is counted by bits if that reads fewer than so many values for each feature,"""
 WORK_PER_ROW, WORDS_PER_WORK = 10, 10
-"""what it costs to write a row as bits, in nanoseconds, and how many words are counted in one;"""
+"""what it costs to write a row as bits, or to read it, in nanoseconds; how many words are counted in one;"""
 WORK_PER_VALUE = 8
 """and what a value costs when the term of a child is computed."""
 
@@ -92,10 +102,7 @@ def lay_out(task, m):
     for atom in range(m):
         if cells[atom].weight > cells[heaviest].weight:
             heaviest = np.int64(atom)
-    if m * parts.allowed.size < BY_BITS * task.space.features.size:
-        count_atoms(task, (ZERO, m), heaviest, parts.pairs)
-    else:
-        read_atoms(task, m, heaviest)
+    count_atoms(task, (ZERO, m), heaviest, parts.pairs)
     rest = parts.pairs[heaviest]
     for value in range(parts.allowed.size):
         rest[value] = parts.counts[0, value] = region.counts[value]
@@ -109,10 +116,22 @@ def lay_out(task, m):
 
 @bare
 def count_atoms(task, atoms, heaviest, to):
-    """Count the pairs of some atoms, all but the heaviest, with all values by bits: one line for each."""
+    """Count the pairs of some atoms, all but the heaviest, with all values: one line for each."""
+    bits, rows = task.desk.parts.bits, task.region.rows
+    for i in range(atoms[1] - atoms[0]):
+        fill(to[i], ZERO, 0.0)
+    many = (atoms[1] - atoms[0]) * task.region.counts.size >= BY_BITS * task.space.features.size
+    if many or (rows.name != NOBODY and bits.asked[0] != rows.name):
+        bits.asked[0] = rows.name
+        read_atoms(task, atoms, heaviest, to)
+    else:
+        count_by_bits(task, atoms, heaviest, to)
+
+
+@bare
+def count_by_bits(task, atoms, heaviest, to):
+    """Count them by bits, which are written first if they are those of another region."""
     parts, rows, feature, (first, last) = task.desk.parts, task.region.rows, task.space.features[task.f], atoms
-    for atom in range(first, last):
-        fill(to[atom - first], ZERO, 0.0)
     line, at = ZERO, ZERO
     while line < LINES:
         if rows.name != NOBODY and parts.bits.holder[0] == rows.name:
@@ -129,21 +148,22 @@ def count_atoms(task, atoms, heaviest, to):
 
 
 @bare
-def read_atoms(task, m, heaviest):
-    """Count the pairs of all atoms but the heaviest with all values by reading the rows: faster if atoms are many."""
-    parts, rows, features, start, read = task.desk.parts, task.region.rows, task.space.features, ZERO, 0
-    start = features[task.f].start
-    for atom in range(m):
-        fill(parts.pairs[atom], ZERO, 0.0)
+def read_atoms(task, atoms, heaviest, to):
+    """Count them by reading the rows."""
+    cells, rows, features, (first, last), read = task.desk.cells, task.region.rows, task.space.features, atoms, 0
+    start, codes, uncommon = features[task.f].start, rows.columns[task.f], rows.uncommon
     for i in range(rows.which.size):
         row = rows.which[i]
-        atom = task.desk.cells[start + rows.codes[row, task.f]].atom
-        if atom != heaviest:
+        atom = cells[start + codes[row]].atom
+        if first <= atom < last and atom != heaviest:
             read += 1
             weight = rows.unit * rows.units[row]
-            for g in range(features.size):  # places without a sign are found faster
-                parts.pairs[atom, np.uint64(features[g].start) + np.uint64(rows.codes[row, g])] += weight
-    parts.work[0] += 2 * (2 * rows.which.size + read * features.size + m * parts.allowed.size)
+            for j in range(uncommon.first[row], uncommon.first[row + np.uint64(1)]):
+                to[atom - first, uncommon.places[j]] += weight
+    for atom in range(first, last):
+        if atom != heaviest:
+            add_commonest(uncommon.commonest, features, to[atom - first], cells[atom].weight)
+    task.desk.parts.work[0] += 2 * rows.which.size + WORK_PER_ROW * read
 
 
 @bare

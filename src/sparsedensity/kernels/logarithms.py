@@ -26,16 +26,22 @@ def natural_log(x):
 
 
 @bare
-def log_gamma_of_any(x):
-    """:func:`~sparsedensity.kernels.belief.log_gamma`; small arguments are shifted as far as the smallest must be."""
-    shifted = x * (x + 1.0) * (x + 2.0) * (x + 3.0) * (x + 4.0) * (x + 5.0) * (x + 6.0) * (x + 7.0) * (x + 8.0)
-    is_far, y = x >= FAR_UP, x + FAR_UP
-    y, shifted = x if is_far else y, 1.0 if is_far else shifted
-    return (y - 0.5) * natural_log(y) - y + 0.9189385332046727 + stirling_tail(y) - natural_log(shifted)
+def log_gamma_far_up(x):
+    """Stirling's series, which is exact enough from 9 on."""
+    return (x - 0.5) * natural_log(x) - x + 0.9189385332046727 + stirling_tail(x)
+
+
+@bare
+def log_gammas_far_up(x, out):
+    """Ln G of numbers from 9 on."""
+    for i in range(out.size):
+        out[i] = log_gamma_far_up(x[i])
 
 
 @bare
 def log_gammas(x, out):
-    """Ln G of many numbers."""
+    """Ln G of any positive numbers: all are shifted up as far as the smallest must be."""
     for i in range(out.size):
-        out[i] = log_gamma_of_any(x[i])
+        y = x[i]
+        shifted = y * (y + 1.0) * (y + 2.0) * (y + 3.0) * (y + 4.0) * (y + 5.0) * (y + 6.0) * (y + 7.0) * (y + 8.0)
+        out[i] = log_gamma_far_up(y + FAR_UP) - natural_log(shifted)

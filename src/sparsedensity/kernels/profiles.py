@@ -9,10 +9,10 @@ import numpy as np
 
 from sparsedensity.kernels import bare
 from sparsedensity.kernels.belief import FAR_UP, Space, leaf_model, log_gamma, log_rising
-from sparsedensity.kernels.logarithms import log_gammas
+from sparsedensity.kernels.logarithms import log_gammas, log_gammas_far_up
 from sparsedensity.kernels.row_bits import NOBODY
 
-FEW = 32
+FEW = 128
 """Fewer rows than this at a value are the rule in small regions, and need no log gamma."""
 
 
@@ -191,19 +191,24 @@ def weigh_values(room, few, counts):
 
     Few rows are looked up; the log gammas of all others are taken together.
     """
-    m = 0
+    near, far = 0, counts.size
     for value in range(counts.size):
         count = counts[value]
-        rows = np.int64(count)
+        rows, sought = np.int64(count), room.pseudocounts[value] + count
         is_known = rows < room.few[value] and rows == count
         room.follows[value] = count * room.told[value]
         room.differs[value] = few[value, rows if is_known else 0] - count * room.log_shares[value]
-        room.waiting[m], room.arguments[m] = value, room.pseudocounts[value] + count
-        m += not is_known and room.few[value] >= 0
-    log_gammas(room.arguments[:m], room.taken[:m])
-    for i in range(m):
-        value = room.waiting[i]
+        is_asked, is_far = not is_known and room.few[value] >= 0, sought >= FAR_UP
+        at = far - 1 if is_far else near
+        room.waiting[at], room.arguments[at] = value, sought
+        near += is_asked and not is_far
+        far -= is_asked and is_far
+    log_gammas(room.arguments[:near], room.taken[:near])
+    log_gammas_far_up(room.arguments[far : counts.size], room.taken[far : counts.size])
+    for i in range(near + counts.size - far):
+        at = i if i < near else far + i - near
+        value = room.waiting[at]
         if room.pseudocounts[value] < FAR_UP:
-            room.differs[value] += room.taken[i] - room.log_gammas[value]
+            room.differs[value] += room.taken[at] - room.log_gammas[value]
         else:
             room.differs[value] += log_rising(room.pseudocounts[value], counts[value])

@@ -31,7 +31,8 @@ class Uncommon(NamedTuple):
 class Rows(NamedTuple):
     """The rows of a region."""
 
-    codes: np.ndarray
+    columns: np.ndarray
+    """The codes of the table, one feature after the other."""
     units: np.ndarray
     """The weight of every row of the table, in units,"""
     unit: float
@@ -55,7 +56,19 @@ class Bits(NamedTuple):
     counted: np.ndarray
     """(values) how many of the rows that are counted have the value."""
     holder: np.ndarray
-    """The name of the region all rows of which are written, or ``NOBODY``."""
+    """The name of the region all rows of which are written, or ``NOBODY``;"""
+    asked: np.ndarray
+    """and that of the region that somebody asked for last."""
+
+
+@bare
+def add_commonest(commonest, features, counts, weight):
+    """Let the commonest value of every feature have what the others leave of a weight."""
+    for f in range(features.size):
+        others = 0.0
+        for value in range(features[f].start, features[f].stop):
+            others += counts[value]
+        counts[commonest[f]] = weight - others
 
 
 @bare

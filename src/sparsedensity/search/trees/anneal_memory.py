@@ -145,8 +145,7 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int, chains: int) -> r
     units, unit = table.units
     lists = max(4 * len(table), min(room * MOST_LISTED, 1000 * chains * len(table)))
     memory = regions.Memory(
-        codes=table.codes,
-        columns=np.ascontiguousarray(table.codes.T),
+        columns=table.columns,
         uncommon=table.uncommon,
         weights=table.weights,
         units=units,
@@ -218,4 +217,5 @@ def make_bits(values: int) -> Bits:
         ends=np.zeros(LINES + 1, np.int64),
         counted=np.zeros(values, np.int64),
         holder=np.full(1, NOBODY),
+        asked=np.full(1, NOBODY),
     )

@@ -294,7 +294,7 @@ class Growth:
         if beliefs.is_even(self.posterior.leaf):
             return divisions.CountedRegion(leaf.allowed, counts, weight, 0.0, None)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], leaf.allowed[None])
-        rows = Rows(codes, *self.table.units, self.table.uncommon, leaf.rows, len(self.splits))
+        rows = Rows(self.table.columns, *self.table.units, self.table.uncommon, leaf.rows, len(self.splits))
         return divisions.CountedRegion(leaf.allowed, counts, weight, float(term), rows)
 
     def recount(self, problem: AnyProblem) -> RememberingEngine:

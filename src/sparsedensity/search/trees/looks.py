@@ -61,7 +61,7 @@ class Looks:
         count.value_weights(sample.codes, sample.weights, rows, domain.starts, counts)
         (term,) = prepared_terms(self.belief.leaf, self.space, counts[None], allowed[None])
         weight = float(counts[domain.span(0)].sum())
-        held = Rows(sample.codes, *sample.units, sample.uncommon, rows, len(self.done))
+        held = Rows(sample.columns, *sample.units, sample.uncommon, rows, len(self.done))
         return divisions.CountedRegion(allowed, counts, weight, float(term), held)
 
     def _features(self, region: divisions.CountedRegion) -> NDArray[np.int64]:
