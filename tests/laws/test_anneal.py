@@ -296,11 +296,11 @@ def test_chains_that_count_regions_together_know_what_each_saw(posterior):
     one.block(0.0)
     other.begin()
     assert other.memory.regions is one.memory.regions
-    assert not other.memory.known["leaves"].any()
+    assert not other.memory.places.any()
     while not (one.done and other.done):
         one.block(0.0)
         other.block(0.0)
-    knows = [np.flatnonzero(each.memory.known["leaves"]) for each in (one, other)]
+    knows = [np.flatnonzero(each.memory.places) for each in (one, other)]
     assert set(knows[0]) - set(knows[1])
     assert set(knows[1]) - set(knows[0])
     for each in (one, other):

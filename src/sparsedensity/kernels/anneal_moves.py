@@ -7,7 +7,14 @@ import numpy as np
 
 from sparsedensity.kernels import NONE, TWO, ZERO, bare, record
 from sparsedensity.kernels.anneal_lifts import lift
-from sparsedensity.kernels.anneal_regions import allowed_values, counted_slot, divide_best, divide_blindly, study
+from sparsedensity.kernels.anneal_regions import (
+    allowed_values,
+    counted_slot,
+    divide_best,
+    divide_blindly,
+    known_of,
+    study,
+)
 from sparsedensity.kernels.anneal_transplants import (
     GROW,
     INSERT,
@@ -145,18 +152,18 @@ def regrow(s, t, node, going, settings, rng):
 @bare
 def is_known(s, region, price):
     """Whether a subtree is known that pays at this price."""
-    known = s.known[region].leaves
-    return known > 0 and s.known[region].gain > price * (known - 1)
+    known = known_of(s, region)
+    return known.leaves > 0 and known.gain > price * (known.leaves - 1)
 
 
 @bare
 def known_division(s, region):
     """Label the values of a feature as the best known subtree does; the feature."""
     counted_slot(s, region)
-    f = s.known[region].feature
+    f, at = known_of(s, region).feature, s.places[region]
     start = s.space.features[f].start
     for value in range(start, s.space.features[f].stop):
-        s.desk.cells[value].label = np.int64(s.labels[region, value - start]) - 1
+        s.desk.cells[value].label = np.int64(s.labels[at, value - start]) - 1
     return f
 
 

@@ -26,7 +26,7 @@ from sparsedensity.kernels.slots import slot_of
 REGION = record("key slot origin begin length best", floats="weight term best_gain")
 """A region: its key; where its counts are (-1: not counted); the region it was split off; its list of rows (length -1:
 not listed); the feature whose best division gains most, and that gain (-1: not scored, what it gains at most)."""
-KNOWN = record("leaves feature", floats="gain first")
+KNOWN = record("region leaves feature", floats="gain first")
 """What a chain knows of a region: leaves, first feature and gain of the best subtree it saw, and what its first split
 gains; 0 leaves: nothing."""
 USED = record("regions slots rows work full")
@@ -65,10 +65,14 @@ class Memory(NamedTuple):
     desk: Desk
     sketch: np.ndarray
     """Room to sketch a tree."""
+    places: np.ndarray
+    """Where it is noted what the chain at work knows of every region; 0: nowhere. This and what follows is its own."""
     known: np.ndarray
-    """What the chain at work knows of every region; the only part, with the next, that others do not share."""
+    """What it knows, in the order in which it met the regions; the first place stands for nothing."""
     labels: np.ndarray
-    """(regions, values of the widest feature) 1 + the group of the value in the best split it knows; 0: not allowed."""
+    """(places, values of the widest feature) 1 + the group of the value in the best split it knows; 0: not allowed."""
+    learned: np.ndarray
+    """Of how many regions it knows something."""
 
 
 class Walks(NamedTuple):
@@ -435,13 +439,23 @@ def keep_piece(s, parts, slot, f):
 
 
 @bare
+def known_of(s, region):
+    """What the chain at work knows of a region."""
+    return s.known[s.places[region]]
+
+
+@bare
 def learn(s, region, f, gains, leaves):
-    """Remember a division of a region by the labels of feature f as the best known way to begin a subtree."""
-    own, start, stop = s.known[region], s.space.features[f].start, s.space.features[f].stop
-    (own.gain, own.first), own.leaves, own.feature = gains, leaves, f
+    """Remember a division of a region by the labels of feature f's values as the best known way to begin a subtree."""
+    if s.places[region] == 0:
+        s.learned[0] += 1
+        s.places[region] = s.learned[0]
+    at, start, stop = s.places[region], s.space.features[f].start, s.space.features[f].stop
+    own = s.known[at]
+    (own.gain, own.first), own.region, own.leaves, own.feature = gains, region, leaves, f
     for i in range(s.labels.shape[1]):
         inside = start + i < stop and s.allowed[region, start + i] > 0
-        s.labels[region, i] = s.desk.cells[start + i].label + 1 if inside else 0
+        s.labels[at, i] = s.desk.cells[start + i].label + 1 if inside else 0
 
 
 @bare
@@ -451,20 +465,20 @@ def consider(s, region, f, price):
     The gain of the best subtree depends on the region alone, so this is dynamic programming without a tree.
     """
     first, b = group(s, region, f)
-    gain, leaves, known = first, np.int64(0), s.known[region].leaves
+    gain, leaves, known = first, np.int64(0), known_of(s, region)
     if gain == NOTHING:
         return
     for name in range(b):
-        part, below = np.int64(s.table[find(s, s.desk.cells[name].key)]) - 1, 0
+        part, below = np.int64(s.table[find(s, s.desk.cells[name].key)]) - 1, s.known[0]
         if part >= 0:
-            below = s.known[part].leaves
-        if below > 0 and s.known[part].gain > price * (below - 1):
-            gain += s.known[part].gain
-            leaves += below
+            below = known_of(s, part)
+        if below.leaves > 0 and below.gain > price * (below.leaves - 1):
+            gain += below.gain
+            leaves += below.leaves
         else:
             leaves += 1
     worth = gain - price * (leaves - 1)
-    if worth > 0.0 and (known == 0 or worth > s.known[region].gain - price * (known - 1) + 1e-9):
+    if worth > 0.0 and (known.leaves == 0 or worth > known.gain - price * (known.leaves - 1) + 1e-9):
         learn(s, region, f, (gain, first), leaves)
 
 

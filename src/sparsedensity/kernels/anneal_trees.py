@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsedensity.kernels import ONE, bare, record
-from sparsedensity.kernels.anneal_regions import group, learn, region_of
+from sparsedensity.kernels.anneal_regions import group, known_of, learn, region_of
 from sparsedensity.kernels.belief import NOTHING
 
 NODE = record("region feature first next parent place children leafy below leaf_at inner_at stack", floats="gain worth")
@@ -183,8 +183,8 @@ def teach(s, t, node, price, pruned):
             close(s, t, at)
         if worth <= 0.0:
             continue
-        known = s.known[region].leaves
-        if known > 0 and worth <= s.known[region].gain - price * (known - 1) + 1e-9:
+        known = known_of(s, region)
+        if known.leaves > 0 and worth <= known.gain - price * (known.leaves - 1) + 1e-9:
             continue
         start = s.space.features[f].start
         for value in range(start, s.space.features[f].stop):

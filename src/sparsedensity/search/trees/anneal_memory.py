@@ -123,7 +123,12 @@ class Shared:
         if self._memory is None:
             self._memory = make_memory(self.problem, self.table, room_for(limit_of(self.problem)), self.chains)
         held, widest = len(self._memory.regions), max(self.table.domain.sizes)
-        return self._memory._replace(known=np.zeros(held, regions.KNOWN), labels=np.zeros((held, widest), np.uint8))
+        return self._memory._replace(
+            places=np.zeros(held, np.int32),
+            known=np.zeros(held + 1, regions.KNOWN),
+            labels=np.zeros((held + 1, widest), np.uint8),
+            learned=np.zeros(1, np.int64),
+        )
 
     def is_of(self, memory: regions.Memory) -> bool:
         """Whether a chain counts the regions that are counted now."""
@@ -160,8 +165,10 @@ def make_memory(problem: AnyProblem, table: Table, nodes: int, chains: int) -> r
         used=np.zeros(1, regions.USED),
         desk=make_desk(values, max(table.domain.sizes), even),
         sketch=np.zeros(nodes, SKETCH),
+        places=np.zeros(0, np.int32),
         known=np.zeros(0, regions.KNOWN),
         labels=np.zeros((0, 0), np.uint8),
+        learned=np.zeros(1, np.int64),
     )
     open_root(memory, table, problem.posterior.leaf)
     return memory

@@ -55,13 +55,14 @@ class Splits(NamedTuple):
     @classmethod
     def known(cls, memory: Memory, giver: int) -> Splits:
         """The splits that a memory knows."""
-        used, features, values = int(memory.used["regions"][0]), memory.space.features, memory.space.values
-        widest = memory.labels.shape[1]
-        which = np.flatnonzero(memory.known["leaves"][:used] > 0)
-        most = MOST_BYTES // (widest + 8 * MOST_GROUPS + 40)
-        if len(which) > most:
-            which = np.sort(which[np.argsort(-memory.regions["weight"][which], kind="stable")[:most]])
-        keys, known, labels = memory.regions["key"][which], memory.known[which], memory.labels[which]
+        features, values, at = memory.space.features, memory.space.values, np.arange(1, int(memory.learned[0]) + 1)
+        most = MOST_BYTES // (memory.labels.shape[1] + 8 * MOST_GROUPS + 40)
+        if len(at) > most:
+            weights = memory.regions["weight"][memory.known["region"][at]]
+            at = np.sort(at[np.argsort(-weights, kind="stable")[:most]])
+        known, labels = memory.known[at], memory.labels[at]
+        which = known["region"]
+        keys = memory.regions["key"][which]
         parts = np.zeros((len(which), MOST_GROUPS), np.int64)
         for f in np.unique(known["feature"]).tolist():
             start, stop = int(features["start"][f]), int(features["stop"][f])
