@@ -30,6 +30,8 @@ from sparsedensity.kernels.belief import NOTHING
 KIND = record("proposed accepted better")
 """The record of one kind of move: how many were proposed, accepted, and led to a new best tree."""
 ROOT, FORCED = np.int64(0), np.bool_(True)
+MOST_LOST = 0.5
+"""What a hasty split may lose, as a share of the price of a leaf: those below it may make good for that."""
 
 
 class Settings(NamedTuple):
@@ -49,6 +51,8 @@ class Settings(NamedTuple):
     strange: float
     """How often a feature is drawn as if by another region, whose gains decide: one that pays there may pay here, too,
     once more splits are below it."""
+    hasty: bool
+    """Whether that happens, where it can, without a look at the region itself, which takes long if parts are counted."""
     slack: float
     """Splits must gain this share of their price to be tried."""
     trust: float
@@ -177,8 +181,11 @@ def chosen_division(s, region, forced, going, settings, rng):
             return known_division(s, region)
         if s.regions[region].best_gain <= least:
             return NONE
+    strange = rng.random() < settings.strange
+    if strange and settings.hasty and not forced and s.regions[region].best < 0:
+        return hasty_division(s, region, (price, least), shake, rng)
     slot = study(s, region, rng)
-    if rng.random() < settings.strange:
+    if strange:
         slot = int(rng.random() * s.used[0].slots)
     f = drawn_feature(s, slot, shake, rng)
     if f < 0 or allowed_values(s, region, f) < TWO:
@@ -194,6 +201,18 @@ def chosen_division(s, region, forced, going, settings, rng):
     else:
         return NONE
     return f
+
+
+@bare
+def hasty_division(s, region, prices, shake, rng):
+    """Label the values of a feature that pays in another region, unless it loses much here; -1 if there is none."""
+    counted_slot(s, region)
+    (price, least), slot = prices, int(rng.random() * s.used[0].slots)
+    f = drawn_feature(s, slot, shake, rng)
+    if f < 0 or allowed_values(s, region, f) < TWO or s.counts[slot, s.allowed.shape[1] + f] <= least:
+        return NONE
+    gain = divide_best(s, region, f, TWO, s.belief.most_branches, 0.0, rng)
+    return f if gain > -MOST_LOST * price else NONE
 
 
 @bare

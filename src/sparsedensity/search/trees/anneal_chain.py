@@ -64,6 +64,7 @@ SETTINGS = moves.Settings(
     noise=0.5,
     wild=0.25,
     strange=0.5,
+    hasty=False,
     slack=0.7,
     trust=0.9,
     trusting=0.5,
@@ -75,7 +76,7 @@ SETTINGS = moves.Settings(
     taught=300,
     shares=(0.15, 0.15, 0.15, 0.15),
 )
-SETTINGS_OF_PROFILES = SETTINGS._replace(upward=0.0, shares=(0.05, 0.35, 0.1, 0.1))
+SETTINGS_OF_PROFILES = SETTINGS._replace(upward=0.0, hasty=True, shares=(0.05, 0.35, 0.1, 0.1))
 """To count parts takes longest, which large subtrees need most, and splits that are lifted least."""
 JOB = anneal_work.Job(False, -1, 0.0, WALKS._replace(trials=0), SETTINGS)
 
