@@ -52,7 +52,7 @@ class Settings(NamedTuple):
     """How often a feature is drawn as if by another region, whose gains decide: one that pays there may pay here, too,
     once more splits are below it."""
     hasty: bool
-    """Whether that happens, where it can, without a look at the region itself, which takes long if parts are counted."""
+    """Whether that happens, where it can, without a look at the region itself: that takes long if parts are counted."""
     slack: float
     """Splits must gain this share of their price to be tried."""
     trust: float

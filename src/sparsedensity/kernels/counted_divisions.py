@@ -2,7 +2,8 @@
 
 There is no order of the values in which the best groups are runs, so one atom (of an ordered feature: one run) after
 the other is separated from the rest, and atoms are exchanged while that pays. Into two groups a few atoms are divided
-in every way, and so are those of an ordered feature.
+in every way, and so are those of an ordered feature; if there are more, they gather by what is likely beside them, as
+in k-means, before they are exchanged.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from sparsedensity.kernels.logarithms import natural_log
 MOST_SWEEPS, MOST_EXCHANGED = 10, 4000
 """How often all atoms are tried in other groups: at most so many times, and so many atoms altogether."""
 MOST_ROUNDS = 8
+"""How often atoms gather at most."""
 FEW_ATOMS = 6
 """So many are divided in two in every way: that takes no longer than to exchange them."""
 
@@ -133,7 +135,7 @@ def gathered(task, m, change):
 
 @bare
 def compare(counts, feature):
-    """Write how much likelier every value is in the second of two groups, as a logarithm; of the others' values only."""
+    """Write the log of how much likelier every value of the other features is in the second of two groups."""
     for value in range(counts.shape[1]):
         counts[REST, value] = natural_log((counts[1, value] + 0.5) / (counts[0, value] + 0.5))
     for value in range(feature.start, feature.stop):
