@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,13 +11,16 @@ from hypothesis import strategies as st
 
 from sparsedensity import BranchSparseTree, LeafSparseTree, datasets
 from sparsedensity.density import Density
+from sparsedensity.domain import Domain, Feature
 from sparsedensity.engines import MemoryEngine
+from sparsedensity.kernels import profiles
 from sparsedensity.posterior import BranchSparse, LeafSparse, profile_leaf
 from sparsedensity.posterior.profiles import Profiles, log_rising
-from sparsedensity.posterior.trees import counted_terms
+from sparsedensity.posterior.trees import counted_terms, space_of
 from sparsedensity.problem import Problem
 from sparsedensity.search.bounds import upper_bound
 from sparsedensity.structures import Tree
+from sparsedensity.table import Table
 from tests import naive, naive_profiles
 from tests.strategies import data_in, domains, positive, shares, table_of, trees
 
@@ -65,6 +69,23 @@ class Case:
         """The product's density, given the log probability of every leaf."""
         weights = self.engine.leaf_weights(self.tree)
         return Density(self.tree, weights, logs, Profiles.of(self.leaf, self.tree, self.weights))
+
+
+@given(st.integers(2, 5), st.integers(1, 300), st.integers(0, 9))
+def test_terms_are_the_same_however_many_counts_are_looked_up(columns, rows, seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple(Feature.nominal(f"x{i}", ["a", "b", "c"]) for i in range(columns)))
+    table = Table(domain, rng.integers(0, 3, (rows, columns)).astype(domain.code_type), np.ones(rows))
+    counts = MemoryEngine(table).value_weights()
+    leaf, whole = profile_leaf(domain, counts, 2.0, 0.5), np.ones((1, 3 * columns), np.uint8)
+    found = []
+    for most in (0, 9 * columns, profiles.MOST_LOOKED_UP):
+        with mock.patch.object(profiles, "MOST_LOOKED_UP", most):
+            found += counted_terms(leaf, domain, counts[None], whole).tolist()
+            assert profiles.ProfileTables.of(leaf, space_of(domain)).few.shape[1] == max(
+                1, min(128, most // (3 * columns))
+            )
+    assert found == close(found[:1] * 3)
 
 
 def at_every_point(density):

@@ -12,8 +12,9 @@ from sparsedensity.kernels.belief import FAR_UP, Space, leaf_model, log_gamma, l
 from sparsedensity.kernels.logarithms import log_gammas, log_gammas_far_up
 from sparsedensity.kernels.row_bits import NOBODY
 
-FEW = 128
-"""Fewer rows than this at a value are the rule in small regions, and need no log gamma."""
+FEW, MOST_LOOKED_UP = 128, 2_000_000
+"""Fewer rows than this at a value are the rule in small regions, and need no log gamma; with very many values it is
+fewer still, so that the table has room."""
 
 
 class Profile(NamedTuple):
@@ -86,8 +87,8 @@ class ProfileTables(NamedTuple):
         starts = space.features["start"]
         whole = np.repeat(np.add.reduceat(background, starts), space.features["stop"] - starts)
         shares = background / whole
-        few = np.zeros((len(shares), FEW))
-        few[:, 1:] = np.log(s * shares[:, None] + np.arange(FEW - 1)).cumsum(axis=1)
+        few = np.zeros((len(shares), max(1, min(FEW, MOST_LOOKED_UP // len(shares)))))
+        few[:, 1:] = np.log(s * shares[:, None] + np.arange(few.shape[1] - 1)).cumsum(axis=1)
         return cls(
             shares,
             np.log(shares),
@@ -133,7 +134,7 @@ def ready_feature(model, allowed, feature, f):
         scale, log_whole = model.pseudocount / whole, math.log(whole)
     room.several[f] = values > 1
     for value in range(feature.start, feature.stop):
-        pseudocount, room.few[value] = scale * model.shares[value], FEW if free else 1
+        pseudocount, room.few[value] = scale * model.shares[value], model.few.shape[1] if free else 1
         room.log_shares[value], room.log_gammas[value] = model.log_shares[value] - log_whole, model.log_gammas[value]
         if values < 2:
             room.few[value], room.log_shares[value] = NOBODY, 0.0
