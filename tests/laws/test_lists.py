@@ -1,6 +1,5 @@
 """Rule lists: volumes, priors, antecedents, and the search against complete enumeration."""
 
-import itertools
 import math
 from collections import Counter
 from unittest import mock
@@ -281,34 +280,6 @@ def test_rules_that_exchange_a_condition_are_antecedents_and_none_is_there_twice
             rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in after]).rules
             assert len({*rules}) == len(rules)
             assert all(rule in usable for rule in rules)
-
-
-@settings(max_examples=40)
-@given(domains(), st.data(), kinds_of_conditions, st.sampled_from([0.0, 1.5]), st.integers(0, 10**6))
-def test_columns_that_trade_places_give_antecedents_and_none_is_there_twice(domain, data, kind, least, seed):
-    rows = data.draw(data_in(domain))
-    usable = supported(every_antecedent(domain, 2, kind), rows, least)
-    assume(len(usable) > 2 and all(abs(w - least) > 1e-9 for w in _supports(domain, rows, 2, kind)))
-    chain, antecedents, _ = chain_on(domain, rows, kind=kind, least=least, limit=4, seed=seed)
-    chain.walk(50.0, 50.0, 20)
-    breeding, before = Breeding(chain, 1e-4), chain.rules
-    for one, other in itertools.permutations(sorted({condition.feature for condition in antecedents.conditions}), 2):
-        after = breeding._traded(before, one, other)
-        rules = RuleList.of(domain, [[antecedents.conditions[c] for c in rule] for rule in after]).rules
-        assert len(rules) <= chain.limit
-        assert len({*rules}) == len(rules)
-        assert all(rule in usable for rule in rules)
-
-
-def test_columns_that_say_nearly_the_same_trade_places_value_by_value():
-    """Of x and y, which are a for most rows, x is peeled off first, and y where x is a; then it is the other way."""
-    domain = Domain(tuple(Feature.nominal(name, ["a", "b", "c"]) for name in "xyz"))
-    rows = [((0, 0, 0), 8.0), ((0, 0, 1), 7.0), ((1, 1, 0), 2.0), ((2, 2, 1), 1.0), ((0, 1, 2), 1.0)]
-    chain, antecedents, _ = chain_on(domain, rows, limit=6)
-    number = {condition: i for i, condition in enumerate(antecedents.conditions)}
-    x, y = ([number[Condition(f, code, code)] for code in range(3)] for f in (0, 1))
-    traded = Breeding(chain, 1e-4)._traded([[x[1]], [x[2]], sorted([x[0], y[1]])], 0, 1)
-    assert traded == [[y[1]], sorted([y[0], x[1]]), sorted([y[0], x[2]])]
 
 
 @settings(max_examples=40)

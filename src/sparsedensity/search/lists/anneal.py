@@ -39,7 +39,7 @@ NEAR = 1.0
 """Ladders whose best lists are closer than this, in nats, walk on if they do not agree: one may have come late."""
 BRED = 6
 """How many lists of each ladder are bred."""
-MOST_WORDS = 7e10
+MOST_WORDS = 6e10
 """How many words of rows may be read to breed lists, if as many proposals are made as there are by default."""
 MOST_WORDS_OF_BEST, MOST_WORDS_OF_SHORTER = 2e9, 1.2e9
 """How many words of rows may be read to improve the best list, and by each ladder to improve shorter ones."""

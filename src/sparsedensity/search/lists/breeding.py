@@ -5,8 +5,7 @@ others. Most antecedents are of no use to lists that are any good, so it looks a
 most when all were looked at last. Crossing draws from the rules of both parents only. What parents have in common
 stays, and where they differ the better choice is soon found. What no parent has is found by ruins: rules that only pay
 together are taken out together, and the list is annealed again. Which of two columns is peeled off first is settled by
-a whole block of rules that share a condition; they lose it together. Or two columns that say nearly the same trade
-places.
+a whole block of rules that share a condition; they lose it together.
 """
 
 from __future__ import annotations
@@ -35,11 +34,9 @@ APART = 2
 """How many rules are taken out at a time, at most; where lists are crossed, twice as many."""
 CROSSINGS = 60
 """How often rules of both parents are drawn anew."""
-RUINED, MOST_RUINED = 0.25, 4
+RUINED, MOST_RUINED = 0.35, 4
 """How often the best list is ruined instead, and how many rules it loses, unless they are those of one column."""
-TRADED, PAIRS = 0.05, 0.5
-"""How often two columns trade places instead, and the share of their pairs that is tried."""
-FREED = 0.4
+FREED = 0.35
 """How often rules that share a condition lose it instead."""
 EXCHANGED, ALIKE, TRIED = 0.6, 20, 0.25
 """How often they then get another one, how many of those most like it may be tried, and the share of these that is:
@@ -118,9 +115,7 @@ class Breeding:
             best, mark, (one, other) = self.best.log_posterior, self.chain.rng.random(), self._parents()
             if mark < RUINED:
                 self._go_to(self._ruin(self.best.rules))
-            elif mark < RUINED + TRADED:
-                self._go_to(self._trade(one))
-            elif mark < RUINED + TRADED + FREED:
+            elif mark < RUINED + FREED:
                 self._go_to(self._free(one))
             else:
                 self._cross(one, other)
@@ -175,40 +170,6 @@ class Breeding:
         left = (tuple(condition for condition in rule if condition != lost) for rule in rules)
         return [list(rule) for rule in dict.fromkeys(left) if rule]
 
-    def _trade(self, rules: Rules) -> Rules:
-        """A list in which two columns that have a rule together trade places: the best of some; if none do, a ruin."""
-        column = self.chain.task.conditions.run["feature"]
-        pairs = dict.fromkeys((int(column[rule[0]]), int(column[rule[1]])) for rule in rules if len(rule) > 1)
-        if not pairs:
-            return self._ruin(rules)
-        tried = [self._traded(rules, *pair) for pair in pairs if self.chain.rng.random() < PAIRS]
-        return max(tried, key=self._score_of, default=rules)
-
-    def _traded(self, rules: Rules, one: int, other: int) -> Rules:
-        """A list in which two columns trade places.
-
-        Where a column has its commonest value, another one that says nearly the same has, too. Which of them should be
-        peeled off first, value by value, and which only where the other is common, is a matter of many rules at once.
-        """
-        column, common = self.chain.task.conditions.run["feature"], {f: self._commonest(f) for f in (one, other)}
-        used = dict.fromkeys(c for rule in rules for c in rule)
-        rare = {f: [c for c in used if column[c] == f and c != common[f]] for f in common}
-        traded = dict[tuple[int, ...], None]()
-        for rule in rules:
-            mine, many = [f for f in common if any(c in rare[f] for c in rule)], [rule]
-            if len(mine) == 1:
-                yours = other if mine == [one] else one
-                usual = [common[mine[0]]] if common[yours] in rule else []
-                rest = [c for c in rule if column[c] not in common]
-                many = [sorted([*rest, c, *usual]) for c in rare[yours]]
-            traded.update((tuple(each), None) for each in many if self._may_be_used(each))
-        return [list(rule) for rule in traded][: self.chain.limit]
-
-    def _commonest(self, f: int) -> int:
-        """The condition on a column that most rows obey."""
-        conditions = np.flatnonzero(self.chain.task.conditions.run["feature"] == f)
-        return int(max(conditions, key=lambda one: self._weight([int(one)])))
-
     def _exchanged(self, rules: Rules, lost: int, other: int) -> Rules:
         """A list with another condition in place of one; rules that then have only this are left out."""
         column, left = self.chain.task.conditions.run["feature"], dict[tuple[int, ...], None]()
@@ -223,14 +184,11 @@ class Breeding:
 
     def _may_be_used(self, rule: list[int]) -> bool:
         """Whether enough rows obey a rule."""
-        least = self.chain.task.draws.least
-        return least <= 0 or self._weight(rule) >= least
-
-    def _weight(self, rule: list[int]) -> float:
-        """What the rows weigh that obey a rule."""
-        rows = self.chain.task.rows
+        rows, least = self.chain.task.rows, self.chain.task.draws.least
+        if least <= 0:
+            return True
         bits = np.bitwise_and.reduce(rows.obey[rule]).view(np.uint8)
-        return float(rows.weight[np.unpackbits(bits, bitorder="little") > 0].sum())
+        return bool(rows.weight[np.unpackbits(bits, bitorder="little") > 0].sum() >= least)
 
     def _alike(self, condition: int) -> list[int]:
         """Some of the conditions on other columns that most nearly the same rows obey."""
